@@ -26,6 +26,9 @@ mod tests {
     fn a_changed_hash_is_a_changed_format() {
         let first = chain_hash(&GENESIS, b"first");
         let second = chain_hash(&first, b"second");
-        assert_eq!(second.to_string(), "0000");
+        assert_eq!(
+            second.to_string(),
+            "4366584dc14cc92f50792e321fb63b6b6b1d85414bd69b1812a44e134d81b4ba"
+        );
     }
 }
