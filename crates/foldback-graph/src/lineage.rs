@@ -1,0 +1,87 @@
+//! The lineage of a branch: what it inherits, and from where.
+
+use crate::RuntimeGraph;
+use foldback_event::BranchId;
+use std::collections::BTreeMap;
+
+/// A part of a lineage: one branch up to a position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// The branch.
+    pub branch: BranchId,
+    /// The last position that counts.
+    pub to: u64,
+}
+
+/// The branches that a branch inherits from, the oldest first and itself last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lineage {
+    segments: Vec<Segment>,
+    limit: BTreeMap<BranchId, u64>,
+}
+
+impl Lineage {
+    /// Gives the parts, the oldest first.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// Tells whether a record at `position` on `branch` is inherited.
+    pub fn holds(&self, branch: &BranchId, position: u64) -> bool {
+        self.limit.get(branch).is_some_and(|to| position <= *to)
+    }
+}
+
+impl RuntimeGraph {
+    /// Follows a branch to its root; none if the branch is not known.
+    ///
+    /// What a branch inherits is limited at each fork, and by each fork nearer to the leaf.
+    pub fn lineage(&self, branch: &BranchId) -> Option<Lineage> {
+        let mut segments = Vec::new();
+        let mut limit = BTreeMap::new();
+        let mut next = Some((*branch, u64::MAX));
+        while let Some((id, to)) = next {
+            let node = self.branches.get(&id)?;
+            // A branch that is met again would be a cycle, which no event can make; stop anyway.
+            if limit.insert(id, to).is_some() {
+                break;
+            }
+            segments.push(Segment { branch: id, to });
+            next = node.parent.map(|parent| (parent, node.at.min(to)));
+        }
+        segments.reverse();
+        Some(Lineage { segments, limit })
+    }
+
+    /// Walks the positions of the records on a lineage, the newest first.
+    pub fn newest_first<'g>(&'g self, lineage: &'g Lineage) -> impl Iterator<Item = u64> + 'g {
+        lineage.segments.iter().rev().flat_map(move |segment| {
+            let records = self
+                .branches
+                .get(&segment.branch)
+                .map_or(&[][..], |b| b.records.as_slice());
+            let end = records.partition_point(|position| *position <= segment.to);
+            records.get(..end).unwrap_or_default().iter().rev().copied()
+        })
+    }
+
+    /// Counts the records on a lineage.
+    pub fn count_on(&self, lineage: &Lineage) -> u64 {
+        let mut count = 0;
+        for segment in &lineage.segments {
+            if let Some(branch) = self.branches.get(&segment.branch) {
+                count += branch.records.partition_point(|p| *p <= segment.to) as u64;
+            }
+        }
+        count
+    }
+
+    /// Finds the newest summary on a lineage: what stands before it is summarized by it.
+    pub fn summary_on(&self, lineage: &Lineage) -> Option<u64> {
+        lineage.segments.iter().rev().find_map(|segment| {
+            let summaries = &self.branches.get(&segment.branch)?.summaries;
+            let end = summaries.partition_point(|position| *position <= segment.to);
+            summaries.get(end.checked_sub(1)?).copied()
+        })
+    }
+}
