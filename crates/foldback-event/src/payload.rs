@@ -33,6 +33,8 @@ numbered! {
         Source = 12, "source";
         /// Anything else.
         Bytes = 13, "bytes";
+        /// A JSON array of a model's thinking parts, signatures included.
+        Thinking = 14, "thinking";
     }
 }
 

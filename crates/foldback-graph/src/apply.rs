@@ -9,6 +9,8 @@ mod memory;
 mod run;
 mod tool;
 
+pub use tool::call_tokens;
+
 use crate::RuntimeGraph;
 use crate::finding::{Finding, FindingCode};
 use crate::node::{AssemblyNode, Common, Origin, PolicyNode};
@@ -160,13 +162,19 @@ impl RuntimeGraph {
     }
 
     /// Puts a new record in its place: on its branch, and among the widely seen if it is.
-    pub(crate) fn place(&mut self, record: RecordRef, ownership: &Ownership) {
+    ///
+    /// `replay_tokens` is what the record takes when the whole history is sent.
+    pub(crate) fn place(&mut self, record: RecordRef, ownership: &Ownership, replay_tokens: u64) {
         self.records.insert(self.position, record);
         if ownership.visibility == Visibility::Conversation || !ownership.shared_with.is_empty() {
             self.wide.insert(self.position);
         }
         match self.branches.get_mut(&ownership.branch) {
-            Some(branch) => branch.records.push(self.position),
+            Some(branch) => {
+                branch.records.push(self.position);
+                let before = branch.replay.last().copied().unwrap_or(0);
+                branch.replay.push(before.saturating_add(replay_tokens));
+            }
             None => self.find(FindingCode::UnknownBranch, Some(record)),
         }
         self.know_participant(ownership.owner_participant.as_ref());

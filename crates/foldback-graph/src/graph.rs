@@ -43,6 +43,8 @@ pub struct RuntimeGraph {
     pub(crate) questions: BTreeMap<(ShortDigest, BranchId), MemoryId>,
     /// Memories about one subject, oldest first.
     pub(crate) subjects: BTreeMap<ShortDigest, Vec<MemoryId>>,
+    /// Calls that recovery needs: open ones, and failed ones that may be tried again.
+    pub(crate) unresolved: BTreeSet<u64>,
     pub(crate) erased: BTreeSet<Digest>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) refuses_assembly: bool,
@@ -138,6 +140,11 @@ impl RuntimeGraph {
     /// Walks the positions of records that are seen beyond their branch, the newest first.
     pub fn wide_newest_first(&self) -> impl Iterator<Item = u64> + '_ {
         self.wide.iter().rev().copied()
+    }
+
+    /// Walks the positions of calls that recovery needs, the newest first.
+    pub fn unresolved_newest_first(&self) -> impl Iterator<Item = u64> + '_ {
+        self.unresolved.iter().rev().copied()
     }
 
     /// Finds the newest memory on a branch that answers the same question.

@@ -13,6 +13,7 @@ mod resolve;
 mod text;
 mod transcript;
 
+pub use apply::call_tokens;
 pub use finding::{Finding, FindingCode};
 pub use graph::RuntimeGraph;
 pub use lineage::{Lineage, Segment};

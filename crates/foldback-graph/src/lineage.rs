@@ -1,7 +1,7 @@
 //! The lineage of a branch: what it inherits, and from where.
 
 use crate::RuntimeGraph;
-use foldback_event::BranchId;
+use foldback_event::{BranchId, MessageId, ParticipantId};
 use std::collections::BTreeMap;
 
 /// A part of a lineage: one branch up to a position.
@@ -83,5 +83,70 @@ impl RuntimeGraph {
             let end = summaries.partition_point(|position| *position <= segment.to);
             summaries.get(end.checked_sub(1)?).copied()
         })
+    }
+
+    /// Finds where what somebody said last stands on a lineage.
+    pub fn prompt_on(&self, lineage: &Lineage) -> Option<u64> {
+        lineage.segments.iter().rev().find_map(|segment| {
+            let prompts = &self.branches.get(&segment.branch)?.prompts;
+            let end = prompts.partition_point(|position| *position <= segment.to);
+            prompts.get(end.checked_sub(1)?).copied()
+        })
+    }
+
+    /// Finds where a participant's newest run on a lineage started.
+    pub fn run_on(&self, lineage: &Lineage, participant: &ParticipantId) -> Option<u64> {
+        lineage.segments.iter().rev().find_map(|segment| {
+            let runs = &self.branches.get(&segment.branch)?.runs;
+            let end = runs.partition_point(|(position, _)| *position <= segment.to);
+            let inherited = runs.get(..end)?.iter().rev();
+            inherited
+                .filter(|(_, who)| who == participant)
+                .map(|(position, _)| *position)
+                .next()
+        })
+    }
+
+    /// Walks the operator's instructions on a lineage, the oldest first.
+    pub fn instructions_on<'g>(&'g self, lineage: &'g Lineage) -> impl Iterator<Item = u64> + 'g {
+        lineage.segments.iter().flat_map(move |segment| {
+            let all = self
+                .branches
+                .get(&segment.branch)
+                .map_or(&[][..], |b| b.instructions.as_slice());
+            let end = all.partition_point(|position| *position <= segment.to);
+            all.get(..end).unwrap_or_default().iter().copied()
+        })
+    }
+
+    /// Sums what sending the whole lineage takes, from its newest summary on and with the
+    /// instructions before it; in tokens, without thinking.
+    pub fn replay_tokens(&self, lineage: &Lineage) -> u64 {
+        let from = self.summary_on(lineage).unwrap_or(0);
+        let mut sum: u64 = 0;
+        for segment in &lineage.segments {
+            let Some(branch) = self.branches.get(&segment.branch) else {
+                continue;
+            };
+            let before = |position: u64| {
+                let end = branch.records.partition_point(|p| *p < position);
+                end.checked_sub(1)
+                    .and_then(|at| branch.replay.get(at))
+                    .copied()
+                    .unwrap_or(0)
+            };
+            let all = before(segment.to.saturating_add(1));
+            sum = sum.saturating_add(all.saturating_sub(before(from)));
+        }
+        for position in self
+            .instructions_on(lineage)
+            .filter(|position| *position < from)
+        {
+            let message = self
+                .record_at(position)
+                .and_then(|record| self.message(&MessageId::from_bytes(record.id)));
+            sum = sum.saturating_add(message.map_or(0, |m| u64::from(m.content.tokens)));
+        }
+        sum
     }
 }

@@ -56,8 +56,17 @@ pub struct Branch {
     pub title: Option<PayloadRef>,
     /// The positions of the records that stand on it, ascending.
     pub records: Vec<u64>,
+    /// What a replay of the branch's own records takes up to and with each of `records`, in
+    /// tokens; thinking of earlier turns is left out, as providers drop it.
+    pub replay: Vec<u64>,
     /// The positions of its summaries: each stands for all that came before it.
     pub summaries: Vec<u64>,
+    /// The positions of the operator's instructions.
+    pub instructions: Vec<u64>,
+    /// The positions of what people said: each begins a turn.
+    pub prompts: Vec<u64>,
+    /// Where runs started, and whose.
+    pub runs: Vec<(u64, ParticipantId)>,
 }
 
 /// Somebody who takes part.

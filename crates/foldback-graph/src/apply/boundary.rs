@@ -79,7 +79,7 @@ impl RuntimeGraph {
             status: body.status,
             report: body.report,
         });
-        self.place(record, &ownership);
+        self.place(record, &ownership, 0);
     }
 
     pub(super) fn take_checkpoint(&mut self, origin: Origin, body: &CheckpointTaken) {
@@ -101,7 +101,7 @@ impl RuntimeGraph {
             restored: Vec::new(),
         };
         self.checkpoints.insert(body.checkpoint, node);
-        self.place(record, &body.ownership);
+        self.place(record, &body.ownership, 0);
     }
 
     pub(super) fn restore_checkpoint(&mut self, body: &CheckpointRestored) {

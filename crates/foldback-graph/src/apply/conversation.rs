@@ -9,7 +9,7 @@ use foldback_event::kind::{
     BranchForked, ConversationOpened, MessageFinalized, MessageRecorded, ParticipantJoined,
     RecordRef, SkillStateChanged, UserFactRemembered,
 };
-use foldback_event::{BranchId, MessageRole, PayloadRef, RecordKind, Visibility};
+use foldback_event::{BranchId, MediaType, MessageRole, PayloadRef, RecordKind, Visibility};
 
 impl RuntimeGraph {
     pub(super) fn open_conversation(&mut self, origin: Origin, body: &ConversationOpened) {
@@ -57,7 +57,11 @@ impl RuntimeGraph {
             at,
             title,
             records: Vec::new(),
+            replay: Vec::new(),
             summaries: Vec::new(),
+            instructions: Vec::new(),
+            prompts: Vec::new(),
+            runs: Vec::new(),
         };
         self.branches.insert(id, branch);
     }
@@ -100,11 +104,20 @@ impl RuntimeGraph {
             draft: body.draft,
         };
         self.messages.insert(body.message, node);
-        self.place(record, &body.ownership);
-        if body.role == MessageRole::Summary
-            && let Some(branch) = self.branches.get_mut(&body.ownership.branch)
-        {
-            branch.summaries.push(origin.position);
+        let thinking = body.content.media_type == MediaType::Thinking;
+        let tokens = if thinking {
+            0
+        } else {
+            u64::from(body.content.tokens)
+        };
+        self.place(record, &body.ownership, tokens);
+        if let Some(branch) = self.branches.get_mut(&body.ownership.branch) {
+            match body.role {
+                MessageRole::Summary => branch.summaries.push(origin.position),
+                MessageRole::System => branch.instructions.push(origin.position),
+                MessageRole::User | MessageRole::Moderator => branch.prompts.push(origin.position),
+                MessageRole::Assistant | MessageRole::Notice => {}
+            }
         }
     }
 
@@ -133,7 +146,13 @@ impl RuntimeGraph {
             state: body.clone(),
         };
         self.skills.insert(origin.position, node);
-        self.place(skill_ref(origin.position), &body.ownership);
+        let tokens = body
+            .skills
+            .iter()
+            .filter_map(|s| s.text)
+            .map(|t| u64::from(t.tokens))
+            .sum();
+        self.place(skill_ref(origin.position), &body.ownership, tokens);
     }
 
     pub(super) fn remember_fact(&mut self, origin: Origin, body: &UserFactRemembered) {
@@ -159,6 +178,6 @@ impl RuntimeGraph {
             superseded_by: None,
         };
         self.facts.insert(body.fact, node);
-        self.place(record, &body.ownership);
+        self.place(record, &body.ownership, u64::from(body.content.tokens));
     }
 }

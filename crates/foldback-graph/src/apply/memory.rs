@@ -62,7 +62,7 @@ impl RuntimeGraph {
             broken: false,
         };
         self.memories.insert(body.memory, node);
-        self.place(record, &body.ownership);
+        self.place(record, &body.ownership, 0);
     }
 
     pub(super) fn conflict(&mut self, body: &MemoriesConflicted) {

@@ -29,6 +29,9 @@ impl RuntimeGraph {
             end: None,
         };
         self.runs.insert(body.run, node);
+        if let Some(branch) = self.branches.get_mut(&body.branch) {
+            branch.runs.push((origin.position, body.participant));
+        }
     }
 
     pub(super) fn finish_run(&mut self, origin: Origin, body: &ModelRunFinished) {

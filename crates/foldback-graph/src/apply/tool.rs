@@ -4,8 +4,14 @@ use super::common;
 use crate::RuntimeGraph;
 use crate::finding::FindingCode;
 use crate::node::{Artifact, Call, Origin};
-use foldback_event::RecordKind;
 use foldback_event::kind::{RecordRef, ToolArtifactCaptured, ToolCallRequested, ToolCallResolved};
+use foldback_event::{CallId, CallStatus, Label, PayloadRef, RecordKind};
+
+/// What a call takes in a request: its arguments, and a token for four bytes of its tool's name.
+pub fn call_tokens(tool: &Label, arguments: &PayloadRef) -> u64 {
+    let name = (tool.as_str().len() as u64).div_ceil(4);
+    name.saturating_add(u64::from(arguments.tokens))
+}
 
 impl RuntimeGraph {
     pub(super) fn request_call(&mut self, origin: Origin, body: &ToolCallRequested) {
@@ -34,7 +40,12 @@ impl RuntimeGraph {
             artifacts: Vec::new(),
         };
         self.calls.insert(body.call, node);
-        self.place(record, &body.ownership);
+        self.place(
+            record,
+            &body.ownership,
+            call_tokens(&body.tool, &body.arguments),
+        );
+        self.unresolved.insert(origin.position);
     }
 
     pub(super) fn capture_artifact(&mut self, origin: Origin, body: &ToolArtifactCaptured) {
@@ -74,7 +85,41 @@ impl RuntimeGraph {
             resolved_by: None,
         };
         self.artifacts.insert(body.artifact, node);
-        self.place(record, &body.ownership);
+        let tokens = body.result.map_or(0, |result| u64::from(result.tokens));
+        self.place(record, &body.ownership, tokens);
+        self.settle(body);
+    }
+
+    /// Keeps the calls that recovery needs: an outcome settles its own call, and a success also
+    /// settles earlier failures of the same tool on the same branch.
+    fn settle(&mut self, body: &ToolArtifactCaptured) {
+        let needs = body.status.is_open() || (body.status == CallStatus::Failed && body.retryable);
+        if !needs && let Some(call) = body.call.as_ref().and_then(|id| self.calls.get(id)) {
+            self.unresolved.remove(&call.common.origin.position);
+        }
+        if body.status != CallStatus::Succeeded {
+            return;
+        }
+        let settled: Vec<u64> = self
+            .unresolved
+            .iter()
+            .filter(|position| {
+                let call = self
+                    .records
+                    .get(position)
+                    .and_then(|record| self.calls.get(&CallId::from_bytes(record.id)));
+                call.is_some_and(|call| {
+                    let failed = call.artifacts.last().and_then(|id| self.artifacts.get(id));
+                    call.tool == body.tool
+                        && call.common.ownership.branch == body.ownership.branch
+                        && failed.is_some_and(|artifact| artifact.status == CallStatus::Failed)
+                })
+            })
+            .copied()
+            .collect();
+        for position in settled {
+            self.unresolved.remove(&position);
+        }
     }
 
     pub(super) fn resolve_call(&mut self, body: &ToolCallResolved) {
