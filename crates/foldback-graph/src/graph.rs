@@ -147,6 +147,11 @@ impl RuntimeGraph {
         self.unresolved.iter().rev().copied()
     }
 
+    /// Tells whether recovery needs the call at a position.
+    pub fn is_unresolved(&self, position: u64) -> bool {
+        self.unresolved.contains(&position)
+    }
+
     /// Finds the newest memory on a branch that answers the same question.
     pub fn latest_answer(&self, question: &ShortDigest, branch: &BranchId) -> Option<&Memory> {
         self.questions

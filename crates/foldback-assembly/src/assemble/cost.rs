@@ -1,0 +1,20 @@
+//! What the words that the renderer adds take, in tokens.
+//!
+//! Payloads carry their own counts, made once at capture. The few words around them are constants
+//! here, so that an assembly never has to count text: each is the length of the renderer's longest
+//! form under `o200k_base`, rounded up.
+
+/// The line that names the artifact a compact form stands for, so that its bytes can be asked for.
+pub(super) const HANDLE: u64 = 10;
+
+/// A notice in the place of a result: what happened to it, and its handle.
+pub(super) const MARKER: u64 = 40;
+
+/// A notice that one memory disagrees with another.
+pub(super) const CONFLICT: u64 = 16;
+
+/// The words around a record in the tail that say what it is.
+pub(super) const CAPTION: u64 = 20;
+
+/// The words around a state of skills, and each name in it.
+pub(super) const NAME: u64 = 8;

@@ -1,0 +1,130 @@
+//! Step 1: the request resolved against the graph, before any candidate is looked at.
+
+use super::AssembleError;
+use crate::policy::{Owner, Policy, RecordFacts, RequestFacts, Verdict};
+use foldback_event::kind::{AssemblyRequest, RecordRef};
+use foldback_event::{BranchId, ParticipantId, RecordKind};
+use foldback_graph::node::Common;
+use foldback_graph::{Lineage, RuntimeGraph};
+use std::collections::BTreeMap;
+
+/// What all steps share.
+pub(super) struct Frame<'a> {
+    pub(super) graph: &'a RuntimeGraph,
+    pub(super) policy: &'a Policy,
+    pub(super) request: &'a AssemblyRequest,
+    pub(super) lineage: Lineage,
+    pub(super) facts: RequestFacts,
+    pub(super) marks: Marks,
+    /// The children of the requester, by participant, and whether they ended.
+    children: BTreeMap<ParticipantId, bool>,
+}
+
+/// Positions on the lineage that presentation depends on; 0 where there is none.
+pub(super) struct Marks {
+    /// The requester's newest run.
+    pub(super) run: u64,
+    /// What somebody said last.
+    pub(super) prompt: u64,
+    /// The newest summary.
+    pub(super) summary: u64,
+}
+
+impl<'a> Frame<'a> {
+    pub(super) fn new(
+        graph: &'a RuntimeGraph,
+        policy: &'a Policy,
+        request: &'a AssemblyRequest,
+    ) -> Result<Self, AssembleError> {
+        let position = request.position;
+        if graph.position() != position {
+            return Err(AssembleError::Position {
+                graph: graph.position(),
+                request: position,
+            });
+        }
+        if graph.refuses_assembly() {
+            return Err(AssembleError::NotUnderstood);
+        }
+        if graph.conversation().is_none() {
+            return Err(AssembleError::NotOpened { position });
+        }
+        let participant = request.participant;
+        if graph.participant(&participant).is_none() {
+            return Err(AssembleError::UnknownParticipant {
+                participant,
+                position,
+            });
+        }
+        let branch = request.branch;
+        let lineage = graph
+            .lineage(&branch)
+            .ok_or(AssembleError::UnknownBranch { branch, position })?;
+        let marks = Marks {
+            run: graph.run_on(&lineage, &participant).unwrap_or(0),
+            prompt: graph.prompt_on(&lineage).unwrap_or(0),
+            summary: graph.summary_on(&lineage).unwrap_or(0),
+        };
+        let facts = RequestFacts {
+            runtime_kind: request.runtime_kind,
+            trust: policy.trust(&request.route),
+            zero_retention: request.route.zero_retention,
+        };
+        let children = graph
+            .children()
+            .filter(|child| child.parent == Some(participant))
+            .map(|child| (child.participant, child.end.is_some()))
+            .collect();
+        Ok(Self {
+            graph,
+            policy,
+            request,
+            lineage,
+            facts,
+            marks,
+            children,
+        })
+    }
+
+    /// Tells how a record's owner relates to the requester (the article, 4.9).
+    fn owner(&self, common: &Common) -> Owner {
+        let me = self.request.participant;
+        match common.ownership.owner_participant {
+            None => Owner::Conversation,
+            Some(owner) if owner == me => Owner::Own,
+            Some(_) if common.ownership.shared_with.contains(&me) => Owner::Shared,
+            Some(owner) if self.children.contains_key(&owner) => Owner::Child,
+            Some(_) => Owner::Other,
+        }
+    }
+
+    pub(super) fn on_lineage(&self, common: &Common) -> bool {
+        let at = |branch: &BranchId| self.lineage.holds(branch, common.origin.position);
+        let promoted = common
+            .promotion
+            .as_ref()
+            .and_then(|p| p.branch.map(|b| (b, p.position)));
+        at(&common.ownership.branch)
+            || promoted.is_some_and(|(branch, position)| self.lineage.holds(&branch, position))
+    }
+
+    /// Step 3: asks the gates whether a record may enter, raw or in a compact form.
+    pub(super) fn gate(&self, record: &RecordRef, common: &Common, raw: bool) -> Verdict<'a> {
+        let draft = record.kind == RecordKind::Message
+            && self
+                .graph
+                .message(&foldback_event::MessageId::from_bytes(record.id))
+                .is_some_and(|message| message.draft);
+        let facts = RecordFacts {
+            kind: record.kind,
+            owner: self.owner(common),
+            visibility: common.ownership.visibility,
+            on_lineage: self.on_lineage(common),
+            privacy: common.privacy,
+            draft,
+            promoted: common.promotion.is_some(),
+            raw,
+        };
+        self.policy.decide(&self.facts, &facts)
+    }
+}

@@ -1,0 +1,318 @@
+//! Steps 3 to 6 and 8: a verdict for every candidate, unit by unit.
+
+mod outcome;
+mod standing;
+
+use super::candidates::Candidates;
+use super::cost;
+use super::frame::Frame;
+use super::unit::{Entry, Unit};
+use crate::assembly::{Note, Section};
+use crate::policy::{FailedCalls, ThinkingSpan, Verdict};
+use foldback_event::kind::RecordRef;
+use foldback_event::{
+    ArtifactId, CallId, CallStatus, Label, MediaType, MemoryId, MessageId, MessageRole,
+    Presentation, Reason, RecordKind, RunId,
+};
+use foldback_graph::call_tokens;
+use foldback_graph::node::{Call, Common, Message};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Judges all candidates.
+pub(super) fn judge(frame: &Frame<'_>, candidates: &Candidates) -> Vec<Unit> {
+    let mut judge = Judge {
+        frame,
+        candidates: &candidates.positions,
+        failures: failures(frame, &candidates.positions),
+        units: Vec::new(),
+        of_run: BTreeMap::new(),
+        notices: 0,
+        rehydrated: outcome::Rehydrated::default(),
+    };
+    for position in &candidates.positions {
+        if let Some(record) = frame.graph.record_at(*position) {
+            judge.record(*position, *record);
+        }
+    }
+    judge.units
+}
+
+/// The state of judging: units in the order of their first record.
+struct Judge<'f, 'a> {
+    frame: &'f Frame<'a>,
+    candidates: &'f BTreeSet<u64>,
+    /// Failed calls that the policy protects.
+    failures: BTreeSet<CallId>,
+    units: Vec<Unit>,
+    /// The unit of each run, so that what a model said at once stays together.
+    of_run: BTreeMap<RunId, usize>,
+    /// How many conflicts were noticed.
+    notices: u64,
+    rehydrated: outcome::Rehydrated,
+}
+
+impl Judge<'_, '_> {
+    fn record(&mut self, position: u64, record: RecordRef) {
+        let graph = self.frame.graph;
+        match record.kind {
+            RecordKind::Message => {
+                if let Some(node) = graph.message(&MessageId::from_bytes(record.id)) {
+                    self.message(position, record, node);
+                }
+            }
+            RecordKind::Call => {
+                if let Some(node) = graph.call(&CallId::from_bytes(record.id)) {
+                    self.call(position, record, node);
+                }
+            }
+            RecordKind::Artifact => self.lone_artifact(position, record),
+            RecordKind::Memory => self.lone_memory(position, record),
+            RecordKind::Skill | RecordKind::Fact | RecordKind::Checkpoint | RecordKind::Child => {
+                self.standing(position, record);
+            }
+        }
+    }
+
+    fn message(&mut self, position: u64, record: RecordRef, node: &Message) {
+        let frame = self.frame;
+        let tokens = u64::from(node.content.tokens);
+        let verdict = frame.gate(&record, &node.common, true);
+        let beside = !frame.on_lineage(&node.common);
+        let instructions = node.role == MessageRole::System;
+        let mut entry = entry(position, record, &verdict, tokens);
+        entry.section = match (instructions, beside) {
+            (true, _) => Section::Instructions,
+            (false, true) => Section::Tail,
+            (false, false) => Section::History,
+        };
+        if verdict.permitted {
+            let omitted = if position < frame.marks.summary && !instructions {
+                Some(Reason::Summarized)
+            } else if node.content.media_type == MediaType::Thinking && !self.keeps_thinking(node) {
+                Some(Reason::Inactive)
+            } else {
+                None
+            };
+            match omitted {
+                Some(reason) => entry.omit(reason),
+                None if frame.graph.is_erased(&node.content.address) => {
+                    entry.show(Presentation::Marker, Reason::Erased, cost::MARKER);
+                }
+                None => {
+                    let caption = if beside { cost::CAPTION } else { 0 };
+                    entry.show(Presentation::Raw, Reason::Permitted, tokens + caption);
+                }
+            }
+        }
+        let run = if beside { None } else { node.run };
+        self.put(run, position, vec![entry], false);
+    }
+
+    /// Thinking is the requester's own and, by default, of this turn: providers drop what is older.
+    fn keeps_thinking(&self, node: &Message) -> bool {
+        let own = node.participant == Some(self.frame.request.participant);
+        own && match self.frame.policy.presentation.thinking {
+            ThinkingSpan::Always => true,
+            ThinkingSpan::Never => false,
+            ThinkingSpan::Turn => node.common.origin.position > self.frame.marks.prompt,
+        }
+    }
+
+    fn call(&mut self, position: u64, record: RecordRef, node: &Call) {
+        let frame = self.frame;
+        let verdict = frame.gate(&record, &node.common, true);
+        let tokens = call_tokens(&node.tool, &node.arguments);
+        let mut call = entry(position, record, &verdict, tokens);
+        let outcomes = self.outcomes(node);
+        let open = outcomes
+            .last()
+            .is_none_or(|artifact| artifact.status.is_open());
+        let retry = outcomes
+            .last()
+            .is_some_and(|a| a.status == CallStatus::Failed && a.retryable)
+            && frame.policy.recovery.failed != FailedCalls::None;
+        let protected = verdict.permitted
+            && (open && frame.policy.recovery.open
+                || retry && self.is_unresolved(position)
+                || self.failures.contains(&node.id));
+        let mut entries = Vec::new();
+        let omitted = if !verdict.permitted {
+            Some(Reason::CallOmitted)
+        } else if !frame.on_lineage(&node.common) {
+            call.omit(Reason::BranchExcluded);
+            Some(Reason::CallOmitted)
+        } else if position < frame.marks.summary && !protected {
+            call.omit(Reason::Summarized);
+            Some(Reason::Summarized)
+        } else {
+            let reason = if protected {
+                Reason::Recovery
+            } else {
+                Reason::Permitted
+            };
+            call.show(Presentation::Raw, reason, tokens);
+            None
+        };
+        if let Some(reason) = omitted {
+            for artifact in &outcomes {
+                entries.extend(self.omit_outcome(artifact, reason));
+            }
+        } else if let Some((last, earlier)) = outcomes.split_last() {
+            for artifact in earlier {
+                entries.extend(self.omit_outcome(artifact, Reason::Replaced));
+            }
+            entries.extend(self.outcome(&mut call, last, protected));
+        } else {
+            // The renderer puts a notice in the place of the result that is not there yet.
+            call.tokens = call.tokens.saturating_add(cost::MARKER);
+        }
+        if protected {
+            call.note = Some(Note::Protected);
+        }
+        entries.insert(0, call);
+        self.put(node.run, position, entries, protected);
+    }
+
+    fn is_unresolved(&self, position: u64) -> bool {
+        self.frame.graph.is_unresolved(position)
+    }
+
+    /// A result that no candidate call asked for cannot be shown: a provider refuses it.
+    fn lone_artifact(&mut self, position: u64, record: RecordRef) {
+        let Some(node) = self
+            .frame
+            .graph
+            .artifact(&ArtifactId::from_bytes(record.id))
+        else {
+            return;
+        };
+        let call = node.call.and_then(|id| self.frame.graph.call(&id));
+        if call.is_some_and(|call| self.candidates.contains(&call.common.origin.position)) {
+            return;
+        }
+        let verdict = self.frame.gate(&record, &node.common, true);
+        let tokens = node.result.map_or(0, |result| u64::from(result.tokens));
+        let mut entry = entry(position, record, &verdict, tokens);
+        if verdict.permitted {
+            entry.omit(Reason::CallOmitted);
+        }
+        self.put(None, position, vec![entry], false);
+    }
+
+    /// A memory whose one artifact is shown with its call is judged there; any other stands alone.
+    fn lone_memory(&mut self, position: u64, record: RecordRef) {
+        let frame = self.frame;
+        let Some(node) = frame.graph.memory(&MemoryId::from_bytes(record.id)) else {
+            return;
+        };
+        if let [artifact] = node.artifacts.as_slice()
+            && self.is_shown_with_call(artifact)
+        {
+            return;
+        }
+        let verdict = frame.gate(&record, &node.common, false);
+        let tokens = u64::from(node.summary.tokens);
+        let mut entry = entry(position, record, &verdict, tokens);
+        entry.section = Section::Tail;
+        if verdict.permitted {
+            if position < frame.marks.summary && frame.on_lineage(&node.common) {
+                entry.omit(Reason::Summarized);
+            } else {
+                self.show_memory(&mut entry, node, cost::CAPTION);
+            }
+        }
+        self.put(None, position, vec![entry], false);
+    }
+
+    fn is_shown_with_call(&self, artifact: &ArtifactId) -> bool {
+        let graph = self.frame.graph;
+        let Some(artifact) = graph.artifact(artifact) else {
+            return false;
+        };
+        let call = artifact.call.and_then(|id| graph.call(&id));
+        self.candidates.contains(&artifact.common.origin.position)
+            && call.is_some_and(|c| self.candidates.contains(&c.common.origin.position))
+    }
+
+    /// Adds entries to their run's unit, or makes them a unit of their own.
+    fn put(&mut self, run: Option<RunId>, position: u64, entries: Vec<Entry>, protected: bool) {
+        let known = run.and_then(|run| self.of_run.get(&run).copied());
+        if let Some(unit) = known.and_then(|at| self.units.get_mut(at)) {
+            unit.entries.extend(entries);
+            unit.protected |= protected;
+            return;
+        }
+        if let Some(run) = run {
+            self.of_run.insert(run, self.units.len());
+        }
+        self.units.push(Unit {
+            position,
+            entries,
+            protected,
+        });
+    }
+}
+
+/// Makes the verdict of the gates an entry; a permitted record still waits for its form.
+fn entry(position: u64, record: RecordRef, verdict: &Verdict<'_>, tokens: u64) -> Entry {
+    Entry {
+        position,
+        record,
+        section: Section::History,
+        presentation: None,
+        reason: verdict.reason,
+        rule: if verdict.permitted {
+            None
+        } else {
+            verdict.rule.cloned()
+        },
+        tokens,
+        note: None,
+    }
+}
+
+impl Entry {
+    fn omit(&mut self, reason: Reason) {
+        self.presentation = None;
+        self.reason = reason;
+        self.rule = None;
+    }
+
+    fn show(&mut self, presentation: Presentation, reason: Reason, tokens: u64) {
+        self.presentation = Some(presentation);
+        self.reason = reason;
+        self.rule = None;
+        self.tokens = tokens;
+    }
+}
+
+/// Finds, for each tool, its newest final outcome on the lineage, and keeps the calls of those that
+/// failed: until the tool succeeds, a retry may need the error.
+fn failures(frame: &Frame<'_>, candidates: &BTreeSet<u64>) -> BTreeSet<CallId> {
+    let mut out = BTreeSet::new();
+    if frame.policy.recovery.failed != FailedCalls::Latest {
+        return out;
+    }
+    let mut seen: BTreeSet<&Label> = BTreeSet::new();
+    for position in candidates.iter().rev() {
+        let artifact = frame
+            .graph
+            .record_at(*position)
+            .filter(|record| record.kind == RecordKind::Artifact)
+            .and_then(|record| frame.graph.artifact(&ArtifactId::from_bytes(record.id)));
+        let Some(artifact) = artifact.filter(|artifact| !artifact.status.is_open()) else {
+            continue;
+        };
+        let counts = artifact.common.ownership.owner_participant == Some(frame.request.participant)
+            && in_reach(frame, &artifact.common);
+        if counts && seen.insert(&artifact.tool) && artifact.status == CallStatus::Failed {
+            out.extend(artifact.call);
+        }
+    }
+    out
+}
+
+/// A failure before a summary was summarized like all else.
+fn in_reach(frame: &Frame<'_>, common: &Common) -> bool {
+    common.origin.position >= frame.marks.summary && frame.on_lineage(common)
+}

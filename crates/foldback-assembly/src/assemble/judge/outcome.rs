@@ -1,0 +1,391 @@
+//! The form of a call's result: raw, compact, or a notice in its place.
+
+use super::super::cost;
+use super::super::unit::Entry;
+use super::{Judge, entry};
+use crate::assembly::{Note, Section};
+use crate::policy::{Conflicting, Outdated, RawSpan};
+use foldback_event::kind::RecordRef;
+use foldback_event::{CallStatus, MemoryId, Micros, Presentation, Reason, RecordKind};
+use foldback_graph::node::{Artifact, Call, Memory};
+
+/// What rehydration has brought back so far.
+#[derive(Default)]
+pub(super) struct Rehydrated {
+    bytes: u64,
+    count: u64,
+}
+
+impl<'a> Judge<'_, 'a> {
+    /// Lists a call's artifacts that are candidates, the oldest first.
+    pub(super) fn outcomes(&self, call: &Call) -> Vec<&'a Artifact> {
+        let graph = self.frame.graph;
+        let all = call.artifacts.iter().filter_map(|id| graph.artifact(id));
+        all.filter(|artifact| self.candidates.contains(&artifact.common.origin.position))
+            .collect()
+    }
+
+    /// Leaves out an artifact and its memories for one reason.
+    pub(super) fn omit_outcome(&self, artifact: &Artifact, reason: Reason) -> Vec<Entry> {
+        let mut out = vec![self.artifact_entry(artifact)];
+        out.extend(
+            self.memories(artifact)
+                .iter()
+                .map(|memory| self.memory_entry(memory)),
+        );
+        for entry in out
+            .iter_mut()
+            .filter(|entry| entry.reason == Reason::Permitted)
+        {
+            entry.omit(reason);
+        }
+        out
+    }
+
+    /// Decides in which form the last outcome of a call stands.
+    pub(super) fn outcome(
+        &mut self,
+        call: &mut Entry,
+        artifact: &Artifact,
+        protected: bool,
+    ) -> Vec<Entry> {
+        let mut raw = self.artifact_entry(artifact);
+        let memories = self.memories(artifact);
+        let mut entries: Vec<Entry> = memories
+            .iter()
+            .map(|memory| self.memory_entry(memory))
+            .collect();
+        // The newest memory that may enter stands for the artifact; older ones are replaced.
+        let standing = entries
+            .iter()
+            .rposition(|entry| entry.reason == Reason::Permitted);
+        let memory = standing.and_then(|at| memories.get(at).copied());
+        let compact = self.form(call, &mut raw, artifact, memory, protected);
+        for (at, entry) in entries.iter_mut().enumerate() {
+            if entry.reason != Reason::Permitted {
+                continue;
+            }
+            match (&compact, memory) {
+                (Some(form), Some(_)) if Some(at) == standing => {
+                    entry.show(form.presentation, form.reason, form.tokens);
+                    entry.note = form.note;
+                }
+                _ => {
+                    entry.omit(if call.presentation.is_some() {
+                        Reason::Replaced
+                    } else {
+                        Reason::Superseded
+                    });
+                    entry.note = Some(Note::Shown(artifact.id));
+                }
+            }
+        }
+        if compact.is_some() && raw.presentation.is_none() && raw.reason == Reason::Permitted {
+            raw.omit(Reason::Compacted);
+            raw.note = memory.map(|memory| Note::StandsFor(memory.id));
+        }
+        entries.push(raw);
+        entries
+    }
+
+    /// Chooses the form; a form of the memory is given back, any other is set on the artifact.
+    fn form(
+        &mut self,
+        call: &mut Entry,
+        raw: &mut Entry,
+        artifact: &Artifact,
+        memory: Option<&Memory>,
+        protected: bool,
+    ) -> Option<Form> {
+        let may_raw = raw.reason == Reason::Permitted;
+        let size = raw.tokens;
+        let failed = artifact.status == CallStatus::Failed;
+        if artifact.status.is_open() || artifact.result.is_none() {
+            let reason = if protected {
+                Reason::Recovery
+            } else {
+                Reason::Permitted
+            };
+            if may_raw && artifact.result.is_some() {
+                raw.show(Presentation::Raw, reason, size);
+            } else {
+                raw.show(Presentation::Marker, reason, cost::MARKER);
+            }
+            return None;
+        }
+        if artifact
+            .result
+            .is_some_and(|result| self.frame.graph.is_erased(&result.address))
+        {
+            raw.show(Presentation::Marker, Reason::Erased, cost::MARKER);
+            return None;
+        }
+        let brief = size <= self.frame.policy.recovery.error_tokens_max;
+        if protected && failed && may_raw && (brief || memory.is_none()) {
+            raw.show(Presentation::Raw, Reason::Recovery, size);
+            return None;
+        }
+        let Some(memory) = memory else {
+            // Without a compact form the choice is between the bytes and a notice.
+            if may_raw {
+                raw.show(Presentation::Raw, Reason::Permitted, size);
+            } else {
+                let reason = raw.reason;
+                let rule = raw.rule.clone();
+                raw.show(Presentation::Marker, reason, cost::MARKER);
+                raw.rule = rule;
+            }
+            return None;
+        };
+        let outdated = self.outdated(memory);
+        if let Some((Outdated::Omit, reason, note)) = outdated {
+            call.omit(reason);
+            call.note = Some(note);
+            raw.omit(reason);
+            raw.note = Some(note);
+            return None;
+        }
+        let fresh = may_raw && self.is_fresh(artifact, memory);
+        let stale = matches!(
+            outdated,
+            Some((_, Reason::Stale | Reason::BrokenProvenance, _))
+        );
+        if fresh && !stale {
+            raw.show(Presentation::Raw, Reason::FreshRaw, size);
+            return None;
+        }
+        if let Some((_, reason, note)) = outdated {
+            if may_raw {
+                raw.omit(reason);
+                raw.note = Some(note);
+            }
+            let (presentation, tokens) = (Presentation::Marker, cost::MARKER);
+            return Some(Form {
+                presentation,
+                reason,
+                tokens,
+                note: Some(note),
+            });
+        }
+        self.rehydrate(raw, artifact, may_raw);
+        let exact = raw.presentation.is_some();
+        if may_raw && !exact && self.saves_nothing(size, memory) {
+            raw.show(Presentation::Raw, Reason::Small, size);
+            return None;
+        }
+        Some(self.compact(memory))
+    }
+
+    /// Steps 4 and 5: says what is wrong with a memory, and what the policy makes of it.
+    fn outdated(&self, memory: &Memory) -> Option<(Outdated, Reason, Note)> {
+        let policy = self.frame.policy;
+        let stale_since = self.stale_since(memory);
+        let found = if memory.broken {
+            let since = Note::StaleSince(memory.observed_at);
+            (policy.freshness.stale, Reason::BrokenProvenance, since)
+        } else if let Some(since) = stale_since {
+            (
+                policy.freshness.stale,
+                Reason::Stale,
+                Note::StaleSince(since),
+            )
+        } else if let Some(newer) = memory.superseded_by.filter(|id| self.is_admissible(id)) {
+            (
+                policy.conflicts.superseded,
+                Reason::Superseded,
+                Note::SupersededBy(newer),
+            )
+        } else {
+            return None;
+        };
+        (found.0 != Outdated::Show).then_some(found)
+    }
+
+    /// Tells since when a memory is stale at the time of the request (the article, 4.7).
+    fn stale_since(&self, memory: &Memory) -> Option<Micros> {
+        let window = self.frame.policy.freshness.window_seconds(memory.freshness);
+        let by_window = window.map(|seconds| {
+            memory
+                .observed_at
+                .plus_seconds(i64::try_from(seconds).unwrap_or(i64::MAX))
+        });
+        let until = memory.stale_after.or(by_window)?;
+        (self.frame.request.as_of > until).then_some(until)
+    }
+
+    /// A replacement counts only if it could enter itself; else the older memory would vanish with
+    /// nothing in its place.
+    fn is_admissible(&self, id: &MemoryId) -> bool {
+        let Some(memory) = self.frame.graph.memory(id) else {
+            return false;
+        };
+        let record = RecordRef {
+            kind: RecordKind::Memory,
+            id: *id.as_bytes(),
+        };
+        self.candidates.contains(&memory.common.origin.position)
+            && !memory.broken
+            && self.frame.gate(&record, &memory.common, false).permitted
+    }
+
+    /// Tells whether a result is recent enough to be shown raw.
+    ///
+    /// Positions only grow, so what was compact once never becomes raw again: the prefix of a
+    /// request stays what it was.
+    fn is_fresh(&self, artifact: &Artifact, memory: &Memory) -> bool {
+        let rules = &self.frame.policy.presentation;
+        let span = if memory.lossless {
+            rules.raw_lossless
+        } else {
+            rules.raw_lossy
+        };
+        let position = artifact.common.origin.position;
+        match span {
+            RawSpan::Always => true,
+            RawSpan::Once => position > self.frame.marks.run,
+            RawSpan::Turn => position > self.frame.marks.prompt,
+        }
+    }
+
+    fn saves_nothing(&self, size: u64, memory: &Memory) -> bool {
+        let rules = &self.frame.policy.presentation;
+        let compact = u64::from(memory.summary.tokens).saturating_add(cost::HANDLE);
+        let allowed = size.saturating_mul(100_u64.saturating_sub(rules.saving_percent_min)) / 100;
+        size <= rules.small_tokens || compact > allowed
+    }
+
+    /// Step 8: exact bytes, only for what was selected, is permitted raw, was asked for, and fits.
+    fn rehydrate(&mut self, raw: &mut Entry, artifact: &Artifact, may_raw: bool) {
+        if !self.frame.request.exact.contains(&artifact.id) || !may_raw {
+            return;
+        }
+        let rules = &self.frame.policy.rehydration;
+        let size = artifact.result.map_or(0, |result| result.bytes);
+        let bytes = self.rehydrated.bytes.saturating_add(size);
+        if !rules.allows(artifact.common.privacy, self.frame.facts.trust) {
+            raw.omit(Reason::PrivacyRoute);
+        } else if bytes > rules.bytes_max || self.rehydrated.count >= rules.count_max {
+            raw.omit(Reason::RehydrationLimit);
+        } else {
+            self.rehydrated.bytes = bytes;
+            self.rehydrated.count += 1;
+            let tokens = raw.tokens.saturating_add(cost::CAPTION);
+            raw.show(Presentation::Raw, Reason::ExactNeeded, tokens);
+            raw.section = Section::Tail;
+        }
+    }
+
+    /// Shows a memory that stands by itself.
+    pub(super) fn show_memory(&mut self, entry: &mut Entry, memory: &Memory, caption: u64) {
+        let form = match self.outdated(memory) {
+            Some((Outdated::Omit, reason, note)) => {
+                entry.omit(reason);
+                entry.note = Some(note);
+                return;
+            }
+            Some((_, reason, note)) => {
+                let (presentation, tokens) = (Presentation::Marker, cost::MARKER);
+                Form {
+                    presentation,
+                    reason,
+                    tokens,
+                    note: Some(note),
+                }
+            }
+            None => self.compact(memory),
+        };
+        entry.show(
+            form.presentation,
+            form.reason,
+            form.tokens.saturating_add(caption),
+        );
+        entry.note = form.note;
+    }
+
+    /// The compact form, with a notice where an older memory on the lineage disagrees.
+    fn compact(&mut self, memory: &Memory) -> Form {
+        let graph = self.frame.graph;
+        if graph.is_erased(&memory.summary.address) {
+            let (presentation, tokens) = (Presentation::Marker, cost::MARKER);
+            return Form {
+                presentation,
+                reason: Reason::Erased,
+                tokens,
+                note: None,
+            };
+        }
+        let tokens = u64::from(memory.summary.tokens).saturating_add(cost::HANDLE);
+        let presentation = Presentation::Compact;
+        let rules = &self.frame.policy.conflicts;
+        let older = memory
+            .conflicts_with
+            .iter()
+            .filter_map(|id| graph.memory(id))
+            .find(|other| {
+                other.common.origin.position < memory.common.origin.position
+                    && other.superseded_by.is_none()
+                    && self.is_admissible(&other.id)
+            });
+        match older {
+            Some(other)
+                if rules.conflicting == Conflicting::Notice && self.notices < rules.notices_max =>
+            {
+                self.notices += 1;
+                Form {
+                    presentation,
+                    reason: Reason::Conflicted,
+                    tokens: tokens.saturating_add(cost::CONFLICT),
+                    note: Some(Note::ConflictsWith(other.id)),
+                }
+            }
+            _ => Form {
+                presentation,
+                reason: Reason::Permitted,
+                tokens,
+                note: None,
+            },
+        }
+    }
+
+    /// Lists the candidate memories of one artifact alone, the oldest first.
+    fn memories(&self, artifact: &Artifact) -> Vec<&'a Memory> {
+        let graph = self.frame.graph;
+        let all = artifact.memories.iter().filter_map(|id| graph.memory(id));
+        let fits = |memory: &&Memory| {
+            memory.artifacts.len() == 1 && self.candidates.contains(&memory.common.origin.position)
+        };
+        all.filter(fits).collect()
+    }
+
+    fn artifact_entry(&self, artifact: &Artifact) -> Entry {
+        let record = RecordRef {
+            kind: RecordKind::Artifact,
+            id: *artifact.id.as_bytes(),
+        };
+        let verdict = self.frame.gate(&record, &artifact.common, true);
+        let tokens = artifact.result.map_or(0, |result| u64::from(result.tokens));
+        entry(artifact.common.origin.position, record, &verdict, tokens)
+    }
+
+    fn memory_entry(&self, memory: &Memory) -> Entry {
+        let record = RecordRef {
+            kind: RecordKind::Memory,
+            id: *memory.id.as_bytes(),
+        };
+        let verdict = self.frame.gate(&record, &memory.common, false);
+        entry(
+            memory.common.origin.position,
+            record,
+            &verdict,
+            u64::from(memory.summary.tokens),
+        )
+    }
+}
+
+/// The form of a memory.
+struct Form {
+    presentation: Presentation,
+    reason: Reason,
+    tokens: u64,
+    note: Option<Note>,
+}

@@ -1,0 +1,82 @@
+//! Units: records that enter or stay out together.
+
+use crate::assembly::{Decision, Item, Note, Section};
+use foldback_event::kind::RecordRef;
+use foldback_event::{Label, Presentation, Reason};
+
+/// The verdict on one record, while it can still change.
+pub(super) struct Entry {
+    pub(super) position: u64,
+    pub(super) record: RecordRef,
+    pub(super) section: Section,
+    pub(super) presentation: Option<Presentation>,
+    pub(super) reason: Reason,
+    pub(super) rule: Option<Label>,
+    /// What it takes in this form, or as it was captured if it is out.
+    pub(super) tokens: u64,
+    pub(super) note: Option<Note>,
+}
+
+/// Records that are decided together: a run's message and calls with their results, or one record.
+pub(super) struct Unit {
+    /// The position of its first record, by which it is ordered.
+    pub(super) position: u64,
+    pub(super) entries: Vec<Entry>,
+    /// Whether it survives any budget.
+    pub(super) protected: bool,
+}
+
+impl Unit {
+    pub(super) fn is_in(&self) -> bool {
+        self.entries
+            .iter()
+            .any(|entry| entry.presentation.is_some())
+    }
+
+    pub(super) fn tokens(&self) -> u64 {
+        let taken = self
+            .entries
+            .iter()
+            .filter(|entry| entry.presentation.is_some());
+        taken.fold(0, |sum, entry| sum.saturating_add(entry.tokens))
+    }
+
+    /// Takes all of it out.
+    pub(super) fn omit(&mut self, reason: Reason) {
+        for entry in self
+            .entries
+            .iter_mut()
+            .filter(|entry| entry.presentation.is_some())
+        {
+            entry.presentation = None;
+            entry.reason = reason;
+            entry.rule = None;
+            entry.note = None;
+        }
+    }
+
+    pub(super) fn decisions(&self) -> impl Iterator<Item = Decision> + '_ {
+        self.entries.iter().map(|entry| Decision {
+            position: entry.position,
+            record: entry.record,
+            presentation: entry.presentation,
+            reason: entry.reason,
+            rule: entry.rule.clone(),
+            tokens: entry.tokens,
+            note: entry.note,
+        })
+    }
+
+    pub(super) fn items(&self) -> impl Iterator<Item = Item> + '_ {
+        self.entries.iter().filter_map(|entry| {
+            Some(Item {
+                section: entry.section,
+                position: entry.position,
+                record: entry.record,
+                presentation: entry.presentation?,
+                reason: entry.reason,
+                tokens: entry.tokens,
+            })
+        })
+    }
+}
