@@ -7,6 +7,7 @@ mod assembly;
 mod boundary;
 mod conversation;
 mod memory;
+mod payloads;
 mod retention;
 mod run;
 mod source;
