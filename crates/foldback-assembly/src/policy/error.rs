@@ -13,7 +13,6 @@ pub struct PolicyError {
     /// The path of the key, such as `gate.effect`; empty where none is concerned.
     pub key: String,
     /// What is wrong.
-    #[source]
     pub problem: Problem,
     /// What to do about it, where that is known.
     pub hint: Option<String>,
@@ -65,6 +64,14 @@ pub enum Problem {
         /// What was written.
         value: String,
         /// What was expected.
+        what: &'static str,
+    },
+    /// A name is one of its vocabulary, yet not one for this place.
+    #[error("`{value}` is a {what} that this key does not take")]
+    MisplacedValue {
+        /// What was written.
+        value: String,
+        /// What it is.
         what: &'static str,
     },
     /// A value is of another type.

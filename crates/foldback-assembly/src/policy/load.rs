@@ -141,23 +141,24 @@ fn policy(reader: &mut Reader<'_>, root: Node<'_>, text: &str) -> Option<Policy>
 /// Reads the schema before anything else: the keys of a later one are not this one's errors.
 fn schema(reader: &mut Reader<'_>, root: Node<'_>) -> Option<u16> {
     reader.require(root, "schema", "begin with: schema = 1");
-    let schema = reader.integer(root, "schema", (1, u64::MAX))?;
-    match u16::try_from(schema) {
-        Ok(schema) if schema <= SCHEMA => Some(schema),
-        _ => {
-            let at = root
-                .table
-                .get("schema")
-                .map_or(0, |value| value.span().start);
-            let problem = Problem::TooNew {
-                schema,
-                newest: SCHEMA,
-            };
-            let hint = "use a newer foldback, or write the policy for schema 1".to_owned();
-            reader.report(at, "schema".to_owned(), problem, Some(hint));
-            None
-        }
+    let newest = u64::from(SCHEMA);
+    let value = root.table.get("schema")?;
+    let written = value
+        .get_ref()
+        .as_integer()
+        .and_then(|integer| u64::from_str_radix(integer.as_str(), integer.radix()).ok());
+    if let Some(schema) = written.filter(|schema| *schema > newest) {
+        let at = value.span().start;
+        let problem = Problem::TooNew {
+            schema,
+            newest: SCHEMA,
+        };
+        let hint = format!("use a newer foldback, or write the policy for schema {newest}");
+        reader.report(at, "schema".to_owned(), problem, Some(hint));
+        return None;
     }
+    let schema = reader.integer(root, "schema", (1, newest))?;
+    u16::try_from(schema).ok()
 }
 
 fn route(reader: &mut Reader<'_>, node: Node<'_>) -> Option<RouteRule> {

@@ -8,12 +8,26 @@ pub(super) fn nearest<'k>(written: &str, known: &[&'k str]) -> Option<&'k str> {
         return None;
     }
     let written = written.to_lowercase().replace('_', "-");
-    known
+    let near = known
         .iter()
         .map(|name| (distance(&written, name), *name))
         .filter(|(distance, name)| *distance <= 1.max(name.len() / 3))
         .min()
-        .map(|(_, name)| name)
+        .map(|(_, name)| name);
+    near.or_else(|| known.iter().copied().find(|name| resembles(&written, name)))
+}
+
+/// Tells whether one name begins the other, or both have the same words in another order.
+fn resembles(written: &str, name: &str) -> bool {
+    const PREFIX_MIN: usize = 4;
+    let words = |text: &str| {
+        let mut words: Vec<String> = text.split('-').map(str::to_owned).collect();
+        words.sort_unstable();
+        words
+    };
+    let begins = written.len().min(name.len()) >= PREFIX_MIN
+        && (name.starts_with(written) || written.starts_with(name));
+    begins || words(written) == words(name)
 }
 
 /// Counts the characters to insert, delete, replace or swap with their neighbour.
@@ -61,7 +75,10 @@ mod tests {
         let known = ["google-derived", "oauth-derived", "public"];
         assert_eq!(nearest("Google_Derived", &known), Some("google-derived"));
         assert_eq!(nearest("oauthderived", &known), Some("oauth-derived"));
+        assert_eq!(nearest("oauth", &known), Some("oauth-derived"));
+        assert_eq!(nearest("derived-google", &known), Some("google-derived"));
         assert_eq!(nearest("secret", &known), None);
+        assert_eq!(nearest("", &known), None);
         assert_eq!(nearest(&"p".repeat(10_000), &known), None);
     }
 }

@@ -230,14 +230,14 @@ impl<'t> Reader<'t> {
         let found = values.iter().copied().find(|value| value.text() == text);
         if found.is_none() {
             let names: Vec<&str> = values.iter().map(|value| value.text()).collect();
-            // A name that the vocabulary knows and this place does not take needs no other name.
-            let hint = match T::find(text) {
-                Some(_) => format!("this key takes {}", names.join(", ")),
-                None => suggestion(text, &names, "known"),
-            };
-            let problem = Problem::UnknownValue {
-                value: shown(text),
-                what: T::WHAT,
+            let value = shown(text);
+            let what = T::WHAT;
+            let (problem, hint) = if T::find(text).is_some() {
+                let hint = format!("this key takes {}", names.join(", "));
+                (Problem::MisplacedValue { value, what }, hint)
+            } else {
+                let hint = suggestion(text, &names, "known");
+                (Problem::UnknownValue { value, what }, hint)
             };
             self.report(span.start, node.path_of(key), problem, Some(hint));
         }
@@ -273,7 +273,11 @@ impl<'t> Reader<'t> {
     ) -> Option<Node<'d>> {
         let value = node.get(key)?;
         let Some(table) = value.get_ref().as_table() else {
-            let hint = format!("write `[{path}]` on a line of its own, its keys below");
+            let hint = if node.path.is_empty() {
+                format!("write `[{path}]` on a line of its own, its keys below")
+            } else {
+                format!("write {key} = {{ ... }} with the keys in braces")
+            };
             self.wrong_type(node, key, value, "a table", Some(hint));
             return None;
         };
