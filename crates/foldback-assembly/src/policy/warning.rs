@@ -279,6 +279,7 @@ fn exposures() -> Vec<(Exposure, Matcher)> {
         Owner::Child,
         Owner::Other,
     ];
+    let not_addressed = [Owner::Conversation, Owner::Child, Owner::Other];
     let not_shared = [Owner::Own, Owner::Conversation, Owner::Child, Owner::Other];
     let off_trusted = [Trust::Untrusted, Trust::Standard];
     let raw = any.narrow_boolean(RAW, true);
@@ -291,7 +292,7 @@ fn exposures() -> Vec<(Exposure, Matcher)> {
         ),
         (
             Exposure::OthersPrivate,
-            private.narrow(OWNER, &[Owner::Other]),
+            private.narrow(OWNER, &not_addressed),
         ),
         (
             Exposure::UnpromotedChild,

@@ -140,7 +140,7 @@ fn the_default_policy_decides_as_it_is_documented() {
     assert_eq!(count, 752_640);
     assert_eq!(
         digest.to_string(),
-        "101c3f19e0783b49e66c34fb90406fad50e5282e03735306eced550f2856d9af"
+        "a8e04ad55bef1e9e5bd183d246c2a7637a0dac8ea4f53e347358a2575cc57488"
     );
 }
 
@@ -251,6 +251,49 @@ fn the_default_policy_at_a_glance() {
         writeln!(out, "{owner:12} {}", cell(&policy, REQUEST, record)).unwrap();
     }
     insta::assert_snapshot!(out);
+}
+
+/// Law 2 of the scenarios, told by facts and not by rules.
+#[test]
+fn the_default_policy_lets_nothing_pass_that_is_not_for_the_requester() {
+    let policy = Policy::default_policy();
+    each_request(|request| {
+        each_record(|record| {
+            if !policy.decide(&request, &record).permitted {
+                return;
+            }
+            let addressed = matches!(record.owner, Owner::Own | Owner::Shared);
+            let private = record.visibility == Visibility::ParticipantPrivate;
+            let wide = record.visibility == Visibility::Conversation;
+            let trusted = request.trust == Trust::Trusted;
+            assert_ne!(record.visibility, Visibility::AuditOnly);
+            assert!(addressed || !private, "{record:?}");
+            assert!(
+                record.owner != Owner::Child || record.promoted,
+                "{record:?}"
+            );
+            assert!(
+                record.on_lineage || wide || record.owner == Owner::Shared,
+                "{record:?}"
+            );
+            assert!(!record.draft || record.owner == Owner::Own, "{record:?}");
+            match record.privacy {
+                Privacy::Unknown => panic!("{record:?}"),
+                Privacy::SecretAdjacent => assert!(trusted && !record.raw, "{record:?}"),
+                Privacy::OauthDerived | Privacy::GoogleDerived => {
+                    let compact = request.trust == Trust::Standard && !record.raw;
+                    assert!(trusted || compact, "{record:?}");
+                }
+                Privacy::Personal => {
+                    assert!(
+                        request.trust != Trust::Untrusted || !record.raw,
+                        "{record:?}"
+                    );
+                }
+                Privacy::Public | Privacy::Internal => {}
+            }
+        });
+    });
 }
 
 #[test]
