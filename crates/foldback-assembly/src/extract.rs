@@ -153,6 +153,10 @@ pub fn extract(input: &Input<'_>) -> Extraction {
             input.result.len().saturating_sub(out.summary.len()).max(1),
         );
     }
+    locator::drop_unfounded(&mut out.facts, input.result);
+    if out.locators.is_empty() {
+        out.locators.push(Locator::bytes(0, input.result.len()));
+    }
     out.facts.truncate(FACTS_MAX);
     out.locators.truncate(LOCATORS_MAX);
     out.file_refs.truncate(FILE_REFS_MAX);

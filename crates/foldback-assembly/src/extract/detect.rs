@@ -31,6 +31,9 @@ pub(super) fn dispatch(input: &Input<'_>) -> Extraction {
     }
     let decoded = Decoded::read(bytes);
     let plain = Plain::read(&decoded);
+    if plain.lines.is_empty() {
+        return empty(bytes);
+    }
     let first = plain.lines.first().map_or("", |line| &*line.text);
     if input.failed || error::is_error(first) {
         return error::summarize(&plain);

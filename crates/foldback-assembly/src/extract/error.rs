@@ -115,7 +115,10 @@ fn facts(plain: &Plain<'_>, out: &mut Extraction) {
             .iter()
             .filter(|line| line.tells() && line.text.len() <= 300)
     };
-    let failing = telling().find(|line| is_error(&line.text) || log::is_failure(&line.text));
+    // The head of a trace says that there is one, not which.
+    let failing = telling().find(|line| {
+        (is_error(&line.text) || log::is_failure(&line.text)) && !line.text.starts_with("Traceback")
+    });
     if let Some(line) = failing.or_else(|| telling().next()) {
         out.facts.push(Fact {
             key: "error".to_owned(),

@@ -32,6 +32,9 @@ struct Plan {
 /// What a rendering left out leaves room for a note that says so.
 const NOTE_BYTES: usize = 150;
 
+/// How that note begins.
+const NOTE_LEAD: &str = "\n… left out: ";
+
 const fn plan(string_bytes: usize, worth: Worth, rows: usize) -> Plan {
     Plan {
         string_bytes,
@@ -67,7 +70,10 @@ pub(super) fn summarize(tape: &Tape<'_>, rows: Option<&[At]>, out: &mut Extracti
             Some(rows) => render.rows(rows),
             None => render.root(),
         }
-        let fits = !render.page.is_full();
+        // What leaves something out, be it encoded data alone, needs the room of the note.
+        let whole = render.lost.is_empty();
+        let short = render.page.as_str().len() <= SUMMARY_BYTES_MAX - NOTE_BYTES;
+        let fits = !render.page.is_full() && (whole || short);
         last = Some((render, index));
         if fits {
             break;
@@ -118,16 +124,18 @@ fn finish(tape: &Tape<'_>, render: Render<'_, '_>, whole: bool, out: &mut Extrac
         notes.push("the rest".to_owned());
     }
     let room = SUMMARY_BYTES_MAX.saturating_sub(NOTE_BYTES + summary.len());
-    for at in lost.long.iter().take(LONG_MAX) {
+    for (key, at) in lost.long.iter().take(LONG_MAX) {
         let share = room / lost.long.len().clamp(1, LONG_MAX);
         if share < 80 {
             break;
         }
         let value = tape.text(*at);
-        let digest = text::digest(&value, share.saturating_sub(32));
-        summary.extend(["\ntext of ", &size(value.len()), ": ", &digest]);
+        let name = clip(key, 32);
+        let digest = text::digest(&value, share.saturating_sub(24 + name.len()));
+        summary.extend(["\n", &name, ", ", &size(value.len()), ": ", &digest]);
     }
-    summary.extend(["\n… left out: ", &notes.join("; ")]);
+    let room = SUMMARY_BYTES_MAX.saturating_sub(summary.len() + NOTE_LEAD.len() + 3);
+    summary.extend([NOTE_LEAD, &clip(&notes.join("; "), room)]);
     out.summary = summary;
 }
 

@@ -1,5 +1,6 @@
 //! Provenance: where in an artifact's bytes a value stands, and going back there.
 
+use super::Fact;
 use super::json::tape::{At, Tape};
 use std::borrow::Cow;
 
@@ -138,6 +139,28 @@ impl<'a> Source<'a> {
 /// Resolves one locator; [`Source`] is cheaper for many.
 pub fn resolve<'a>(locator: &Locator, bytes: &'a [u8]) -> Option<Cow<'a, [u8]>> {
     Source::new(bytes).resolve(locator)
+}
+
+/// Drops facts whose value does not stand in their line as it was captured: terminal codes or notices
+/// within a value were taken out of the text, so that nothing could be checked against the bytes.
+pub(crate) fn drop_unfounded(facts: &mut Vec<Fact>, bytes: &[u8]) {
+    if facts
+        .iter()
+        .all(|fact| fact.locator.kind != LocatorKind::Lines)
+    {
+        return;
+    }
+    let source = Source {
+        bytes,
+        tape: None,
+        lines: lines(bytes),
+    };
+    facts.retain(|fact| {
+        fact.locator.kind != LocatorKind::Lines
+            || source
+                .resolve(&fact.locator)
+                .is_some_and(|place| String::from_utf8_lossy(&place).contains(&fact.value))
+    });
 }
 
 /// Lists where each line starts and ends, its ending left out.

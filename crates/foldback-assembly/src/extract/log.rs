@@ -182,7 +182,9 @@ fn mark(line: &str) -> Option<Mark> {
     if result {
         return Some(Mark::Result);
     }
-    if ERRORS.iter().any(|word| has_word(&lower, word)) {
+    let first = lower.split(' ').next().unwrap_or_default();
+    let raised = first.ends_with("error:") || first.ends_with("exception:");
+    if raised || ERRORS.iter().any(|word| has_word(&lower, word)) {
         return Some(Mark::Error);
     }
     (has_word(&lower, "warn") || lower.contains('⚠')).then_some(Mark::Warning)

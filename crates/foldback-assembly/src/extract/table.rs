@@ -131,7 +131,8 @@ impl Table {
         };
         let columns = || 0..self.width.min(COLUMNS_MAX);
         let identity = columns().find(|c| is_identity(self.key(*c)) && unique(c));
-        identity.or_else(|| columns().find(|c| self.worth(*c) == Worth::Id && unique(c)))
+        let naming = || columns().find(|c| self.worth(*c) == Worth::Id && unique(c));
+        identity.or_else(naming).or_else(|| columns().find(unique))
     }
 
     /// Tells what the cells of a column are.
@@ -196,16 +197,21 @@ pub(super) fn summarize(table: &Table) -> Extraction {
         return out;
     }
     for most in [Worth::Value, Worth::Id] {
-        let columns: Vec<usize> = all
+        let (columns, left): (Vec<usize>, Vec<usize>) = all
             .iter()
             .copied()
-            .filter(|c| table.worth(*c) <= most)
-            .collect();
+            .partition(|column| table.worth(*column) <= most);
+        let left: Vec<&str> = left.iter().map(|column| table.key(*column)).collect();
         let mut page = Page::new(SUMMARY_BYTES_MAX);
-        page.push(&format!("{title}, {}", size(table.bytes)));
+        let left_names = clip(&left.join(", "), 120);
+        page.push(&format!(
+            "{title}, {}, left out: {left_names}",
+            size(table.bytes)
+        ));
         table.write(&columns, usize::MAX, CELL_BYTES_MAX, &mut page);
         if !columns.is_empty() && !page.is_full() {
-            out.omit("columns", all.len() - columns.len());
+            // Cells may be cut even where no column is left out.
+            out.omit("columns", left.len());
             out.summary = page.finish();
             return out;
         }
@@ -239,15 +245,27 @@ fn partial(table: &Table, all: &[usize], title: &str, out: &mut Extraction) {
     }
     if let Some(label) = table.label() {
         let mut names = String::new();
-        for name in table.column(label).skip(shown.saturating_sub(1)) {
-            if names.len() + name.len() + table.key(label).len() + 24 > page.room() {
+        let mut listed = 0;
+        let rest = || {
+            table
+                .column(label)
+                .take(table.len() - 1)
+                .skip(shown.saturating_sub(1))
+        };
+        for name in rest() {
+            if names.len() + name.len() + table.key(label).len() + 40 > page.room() {
                 break;
             }
             names.push_str(if names.is_empty() { "" } else { " " });
             names.push_str(name);
+            listed += 1;
         }
+        let more = rest().count() - listed;
         if !names.is_empty() {
-            page.line(&format!("more {}: {names}", table.key(label)));
+            page.line(&format!(
+                "between, {}: {names} … {more} more",
+                table.key(label)
+            ));
         }
     }
     out.omit("rows", table.len().saturating_sub(shown));

@@ -5,9 +5,22 @@ use super::scan::{Class, Found, definition, scan};
 use super::{Extraction, Fact, Locator, SUMMARY_BYTES_MAX};
 use foldback_event::{Freshness, MediaType};
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Up to how many bytes a text stands whole.
 pub(super) const WHOLE_BYTES_MAX: usize = 900;
+
+/// Among how many lines the first distinct ones are looked for.
+const HEAD_LINES_MAX: usize = 40;
+
+/// How many words that differ in their digits alone are shown of each class.
+const fn family_max(class: Class) -> usize {
+    match class {
+        Class::Place => usize::MAX,
+        Class::Code => 24,
+        Class::Name | Class::Detail | Class::Derived => 6,
+    }
+}
 
 /// Bytes read as text, without the notices of a client's harness.
 #[derive(Debug)]
@@ -73,29 +86,29 @@ impl Line<'_> {
 impl<'a> Plain<'a> {
     /// Splits a text into lines.
     pub(super) fn read(decoded: &'a Decoded<'_>) -> Self {
+        let says = |line: &&str| !line.trim().is_empty();
+        let labels = decoded
+            .text
+            .lines()
+            .filter(|line| split_label(line).0.is_some())
+            .count();
+        let numbered = labels >= 2 && labels + 2 >= decoded.text.lines().filter(says).count() / 2;
         let mut lines = Vec::new();
         let mut line_count = 0;
-        let mut labels = 0;
         for (index, line) in decoded.text.lines().enumerate() {
             line_count = index + 1;
-            let (label, text) = split_label(line);
+            let (label, text) = if numbered {
+                split_label(line)
+            } else {
+                (None, line)
+            };
             let text = without_codes(text);
-            if text.trim().is_empty() {
-                continue;
-            }
-            labels += usize::from(label.is_some());
-            lines.push(Line {
-                number: index + 1,
-                label,
-                text,
-            });
-        }
-        let numbered = labels >= 2 && labels + 2 >= lines.len() / 2;
-        if !numbered {
-            for line in &mut lines {
-                if let Some(label) = line.label.take() {
-                    line.text = Cow::Owned(format!("{label}\t{}", line.text));
-                }
+            if !text.trim().is_empty() {
+                lines.push(Line {
+                    number: index + 1,
+                    label,
+                    text,
+                });
             }
         }
         Self {
@@ -213,7 +226,9 @@ pub(super) fn body(plain: &Plain<'_>, from: usize, page: &mut Page) -> usize {
         .collect();
     let code = defined.len() >= 3 || plain.numbered;
     if !code {
-        for line in lines.iter().filter(|line| line.tells()).take(3) {
+        let mut seen = BTreeSet::new();
+        let distinct = |line: &&Line<'_>| line.tells() && seen.insert(line.text.to_string());
+        for line in lines.iter().take(HEAD_LINES_MAX).filter(distinct).take(3) {
             let cut = clip(line.text.trim_start(), 160);
             if page.room() + room / 3 < room || !page.line(&cut) {
                 break;
@@ -257,6 +272,13 @@ pub(super) fn names(lines: &[Line<'_>], known: &str, page: &mut Page) {
     let mut found = scan(lines.iter().map(|line| &*line.text));
     found.retain(|found| !known.contains(found.word));
     found.sort_by_key(|found| (found.class, !found.word.starts_with('/'), found.line));
+    let mut families: BTreeMap<(Class, String), usize> = BTreeMap::new();
+    found.retain(|found| {
+        let shape = found.word.replace(|c: char| c.is_ascii_digit(), "");
+        let count = families.entry((found.class, shape)).or_default();
+        *count += 1;
+        *count <= family_max(found.class)
+    });
     let room = page.room();
     // Each class leaves something to those after it, and the last round takes what is left.
     let mut taken = vec![false; found.len()];

@@ -3,6 +3,8 @@
 //! The modules are marked as tests so that the lint exemptions of tests hold for their functions.
 
 #[cfg(test)]
+mod extract;
+#[cfg(test)]
 mod policy_docs;
 #[cfg(test)]
 mod policy_errors;

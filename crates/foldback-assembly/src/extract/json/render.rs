@@ -16,7 +16,7 @@ pub(super) struct Lost {
     pub(super) encoded: u64,
     pub(super) keys: BTreeSet<String>,
     /// Texts so long that they are worth a digest.
-    pub(super) long: Vec<At>,
+    pub(super) long: Vec<(String, At)>,
 }
 
 impl Lost {
@@ -76,7 +76,7 @@ impl<'t, 'a> Render<'t, 'a> {
         }
     }
 
-    fn scalar(&mut self, _key: &str, at: At) {
+    fn scalar(&mut self, key: &str, at: At) {
         let text = self.tape.text(at);
         if text.is_empty() {
             self.page.push("\"\"");
@@ -87,7 +87,7 @@ impl<'t, 'a> Render<'t, 'a> {
         } else if text.len() > self.plan.string_bytes {
             self.lost.strings += 1;
             if text.len() >= LONG_BYTES {
-                self.lost.long.push(at);
+                self.lost.long.push((key.to_owned(), at));
             }
             self.page.push(&clip(&text, self.plan.string_bytes));
         } else {
@@ -102,7 +102,7 @@ impl<'t, 'a> Render<'t, 'a> {
         }
         self.leave_out(key);
         if self.tape.shape(at) == Shape::Text && self.tape.raw(at).len() >= LONG_BYTES {
-            self.lost.long.push(at);
+            self.lost.long.push((key.to_owned(), at));
         }
         false
     }
