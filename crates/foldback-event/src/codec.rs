@@ -4,7 +4,7 @@
 //! endian, variable-length integers. A record starts with a version byte, so another codec can
 //! stand beside this one.
 
-use crate::{Body, Envelope, Event, limits};
+use crate::{Body, Envelope, Event, Kind, limits};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -70,11 +70,25 @@ pub enum DecodeError {
     },
 }
 
-const CONFIG: bincode::config::Configuration<
+/// The most memory that decoding a record may ask for.
+///
+/// bincode counts a number as its size in memory, whatever it takes in the record: at most eight
+/// times as much. So every record up to [`limits::RECORD_BYTES_MAX`] can be read, and a length that
+/// promises more than any record holds is refused before memory is taken for it.
+const CLAIM_BYTES_MAX: usize = 8 * limits::RECORD_BYTES_MAX;
+
+/// The same for state that a cache keeps: a graph outgrows any one record.
+const STATE_BYTES_MAX: usize = 1024 * 1024 * 1024;
+
+type Config<const LIMIT: usize> = bincode::config::Configuration<
     bincode::config::LittleEndian,
     bincode::config::Varint,
-    bincode::config::Limit<{ limits::RECORD_BYTES_MAX }>,
-> = bincode::config::standard().with_limit::<{ limits::RECORD_BYTES_MAX }>();
+    bincode::config::Limit<LIMIT>,
+>;
+
+const fn config<const LIMIT: usize>() -> Config<LIMIT> {
+    bincode::config::standard().with_limit::<LIMIT>()
+}
 
 #[derive(Serialize, serde::Deserialize)]
 struct Header {
@@ -84,19 +98,33 @@ struct Header {
     must_understand: bool,
 }
 
-/// Writes any wire value; used for bodies and for state that a cache keeps.
+/// Writes any wire value: bodies, and state that a cache keeps.
 pub fn encode_value<T: Serialize>(value: &T) -> Result<Vec<u8>, EncodeError> {
-    bincode::serde::encode_to_vec(value, CONFIG).map_err(|error| EncodeError::Codec {
-        reason: error.to_string(),
+    bincode::serde::encode_to_vec(value, config::<STATE_BYTES_MAX>()).map_err(|error| {
+        EncodeError::Codec {
+            reason: error.to_string(),
+        }
     })
 }
 
-/// Reads a wire value that takes all the bytes.
+/// Reads state that a cache keeps and that takes all the bytes.
 pub fn decode_value<T: DeserializeOwned + Serialize>(bytes: &[u8]) -> Result<T, DecodeError> {
-    let (value, used) = decode_prefix::<T>("the body", bytes)?;
+    decode_whole::<T, STATE_BYTES_MAX>("the value", bytes)
+}
+
+/// Reads the body of a record.
+pub(crate) fn decode_body<T: DeserializeOwned + Serialize>(bytes: &[u8]) -> Result<T, DecodeError> {
+    decode_whole::<T, CLAIM_BYTES_MAX>("the body", bytes)
+}
+
+fn decode_whole<T: DeserializeOwned + Serialize, const LIMIT: usize>(
+    what: &'static str,
+    bytes: &[u8],
+) -> Result<T, DecodeError> {
+    let (value, used) = decode_prefix::<T, LIMIT>(what, bytes)?;
     if used != bytes.len() {
         return Err(DecodeError::Malformed {
-            what: "the body",
+            what,
             reason: format!("{} bytes are left over", bytes.len() - used),
         });
     }
@@ -104,12 +132,12 @@ pub fn decode_value<T: DeserializeOwned + Serialize>(bytes: &[u8]) -> Result<T, 
 }
 
 /// Reads a value and checks that its bytes are the ones that this library would write.
-fn decode_prefix<T: DeserializeOwned + Serialize>(
+fn decode_prefix<T: DeserializeOwned + Serialize, const LIMIT: usize>(
     what: &'static str,
     bytes: &[u8],
 ) -> Result<(T, usize), DecodeError> {
     let malformed = |reason: String| DecodeError::Malformed { what, reason };
-    let (value, used) = bincode::serde::decode_from_slice::<T, _>(bytes, CONFIG)
+    let (value, used) = bincode::serde::decode_from_slice::<T, _>(bytes, config::<LIMIT>())
         .map_err(|error| malformed(error.to_string()))?;
     let again = encode_value(&value).map_err(|error| malformed(error.to_string()))?;
     if bytes.get(..used) != Some(again.as_slice()) {
@@ -165,7 +193,7 @@ impl Event {
                 max: RECORD_VERSION,
             });
         }
-        let (header, used) = decode_prefix::<Header>("the header", rest)?;
+        let (header, used) = decode_prefix::<Header, CLAIM_BYTES_MAX>("the header", rest)?;
         let bytes = rest.get(used..).unwrap_or_default();
         let body = Body::decode(
             header.kind,
@@ -173,6 +201,11 @@ impl Event {
             header.must_understand,
             bytes,
         )?;
+        // The bit belongs to the kind; only of a kind that is not known is it taken from the record.
+        let must = body.kind().map(Kind::must_understand);
+        if must.is_some_and(|must| must != header.must_understand) {
+            return Err(DecodeError::NotCanonical { what: "the header" });
+        }
         Ok(Self {
             envelope: header.envelope,
             body,

@@ -93,7 +93,7 @@ macro_rules! kinds {
             ) -> Result<Self, crate::codec::DecodeError> {
                 match (Kind::from_number(number), version) {
                     $((Ok(Kind::$name), $version) => {
-                        crate::codec::decode_value(bytes).map(Self::$name)
+                        crate::codec::decode_body(bytes).map(Self::$name)
                     })*
                     _ => Ok(Self::Unknown(Unknown {
                         number,
