@@ -1,0 +1,3 @@
+//! What the readers and writers promise, checked from outside.
+
+mod data;
