@@ -2,14 +2,19 @@
 //!
 //! - In: [`detect`] names the format of a file, [`read`] turns its bytes into
 //!   [`SourceConversation`]s, a neutral model of what the file holds, in its own order.
-//! - Out: a neutral [`Prompt`] becomes a request that a provider accepts.
+//! - Out: [`openai::render`] and [`anthropic::render`] turn a neutral [`Prompt`] into a request
+//!   that the provider accepts.
 //!
 //! Everything here is parsing and rendering: no file is opened, no clock is read, and the same
 //! bytes give the same answer. Nothing of a source is dropped in silence: what is no message, call
 //! or result is kept byte for byte, and what is odd is told as a finding.
 
+pub mod anthropic;
 mod content;
 mod detect;
+mod ident;
+mod media;
+pub mod openai;
 mod prompt;
 mod read;
 mod source;
