@@ -1,0 +1,532 @@
+//! The vault: payloads, sealed under their account's key, in packs.
+//!
+//! A payload is found by its address, a keyed hash under the account's key: equal content of one
+//! account is stored once, and without the key an address tells nothing. One thread seals and
+//! appends; it takes everything that waits, writes it in one go and syncs once.
+//! A payload that does not read harms no other: it is found by `get` and `check`.
+
+use crate::bytes::wide;
+use crate::file_log::make_dir;
+use crate::keys::{AccountKeys, KeyError, KeyStore};
+use crate::manifest::LOCK;
+use crate::pack::{self, Damage, Header};
+use crate::recovery::{Cut, OpenError, io_error};
+use crate::storage::{
+    Access, FsStorage, MemoryStorage, Storage, StorageFile, read_range, write_whole,
+};
+use crate::vault_writer::{Message, Put, VaultWriter};
+use crate::{GetError, PutError, VaultProblem, VaultReport, seal};
+use foldback_event::limits::PAYLOAD_BYTES_MAX;
+use foldback_event::{AccountId, Digest, ShortDigest};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::thread::JoinHandle;
+use tokio::sync::{mpsc, oneshot};
+
+const QUEUE: usize = 256;
+
+/// How a vault is opened.
+#[derive(Clone, Default)]
+pub struct VaultOptions {
+    /// The key that seals the accounts' keys; without it, `vault/keys/master.key` is used, and
+    /// made where there are no keys yet.
+    pub master_key: Option<[u8; 32]>,
+    /// Whether to take no lock and change nothing.
+    pub read_only: bool,
+    /// At how many bytes a pack is full; 0 for the default of 32 MiB.
+    pub pack_bytes: u64,
+}
+
+impl fmt::Debug for VaultOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VaultOptions")
+            .field("read_only", &self.read_only)
+            .field("pack_bytes", &self.pack_bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A payload that is in the vault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sealed {
+    /// Keyed BLAKE3 of the plain bytes under the account's key.
+    pub address: Digest,
+    /// BLAKE3 of the sealed bytes and their label.
+    pub sealed_digest: Digest,
+    /// Length of the plain bytes.
+    pub bytes: u64,
+}
+
+/// What opening a vault found and did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct VaultRecovery {
+    /// How many payloads there are.
+    pub payloads: u64,
+    /// The torn tail that was cut off the last pack, if any.
+    pub cut: Option<Cut>,
+    /// What does not read, as far as the headers of all packs and the whole last pack tell.
+    pub problems: Vec<VaultProblem>,
+}
+
+/// Where a payload stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) pack: u64,
+    pub(crate) offset: u64,
+    pub(crate) bytes: u64,
+    pub(crate) sealed_digest: Digest,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Pack {
+    pub(crate) path: PathBuf,
+    pub(crate) file: Arc<dyn StorageFile>,
+    /// Where the next entry goes.
+    pub(crate) end: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    pub(crate) packs: BTreeMap<u64, Pack>,
+    pub(crate) entries: BTreeMap<(AccountId, Digest), Entry>,
+    damaged: BTreeMap<(AccountId, Digest), (PathBuf, u64)>,
+}
+
+impl State {
+    fn has_account(&self, account: AccountId) -> bool {
+        let first = (account, Digest::from_bytes([0; 32]));
+        let last = (account, Digest::from_bytes([0xff; 32]));
+        self.entries.range(first..=last).next().is_some()
+            || self.damaged.range(first..=last).next().is_some()
+    }
+
+    pub(crate) fn insert(&mut self, pack: u64, offset: u64, header: &Header) {
+        let key = (header.label.account, header.label.address);
+        self.damaged.remove(&key);
+        self.entries.insert(
+            key,
+            Entry {
+                pack,
+                offset,
+                bytes: header.entry_bytes(),
+                sealed_digest: header.sealed_digest,
+            },
+        );
+    }
+
+    fn damage(&mut self, path: &Path, damage: &Damage) -> VaultProblem {
+        let label = damage.header.map(|header| header.label);
+        if let Some(label) = label {
+            let place = (path.to_owned(), damage.offset);
+            self.damaged.insert((label.account, label.address), place);
+        }
+        VaultProblem {
+            account: label.map(|label| label.account),
+            address: label.map(|label| label.address),
+            file: Some(path.to_owned()),
+            offset: damage.offset,
+            what: damage.what,
+        }
+    }
+}
+
+/// What the vault's handles and its writer share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) storage: Arc<dyn Storage>,
+    pub(crate) packs: PathBuf,
+    pub(crate) keys: KeyStore,
+    pub(crate) read_only: bool,
+    state: RwLock<State>,
+}
+
+impl Shared {
+    pub(crate) fn state(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn state_mut(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gets an account's keys, making them where the account has no payload.
+    pub(crate) fn keys_of(&self, account: AccountId) -> Result<Arc<AccountKeys>, KeyError> {
+        self.keys
+            .get(account, || !self.state().has_account(account))
+    }
+}
+
+/// The vault of a store; clones share it.
+///
+/// Dropping the last clone waits until everything that was queued is stored.
+#[derive(Debug, Clone)]
+pub struct Vault {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    shared: Arc<Shared>,
+    // INVARIANT: both are there exactly while the vault takes payloads; `Drop` takes them.
+    queue: Option<mpsc::Sender<Message>>,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        drop(self.queue.take());
+        if let Some(writer) = self.writer.take() {
+            // A writer that panicked has answered no one; its callers were told.
+            let _ = writer.join();
+        }
+    }
+}
+
+impl Vault {
+    /// Opens the vault of the store in `dir` (the log makes the store, so it is opened first).
+    pub fn open(dir: &Path, options: &VaultOptions) -> Result<(Self, VaultRecovery), OpenError> {
+        Self::open_on(Arc::new(FsStorage), dir, options)
+    }
+
+    /// Makes a vault in memory, with a master key of its own.
+    pub fn in_memory() -> Result<Self, OpenError> {
+        let storage = Arc::new(MemoryStorage::default());
+        let (vault, _) = Self::open_on(storage, Path::new("/memory"), &VaultOptions::default())?;
+        Ok(vault)
+    }
+
+    /// Opens a vault on a storage of the caller's.
+    pub fn open_on(
+        storage: Arc<dyn Storage>,
+        dir: &Path,
+        options: &VaultOptions,
+    ) -> Result<(Self, VaultRecovery), OpenError> {
+        let span = tracing::debug_span!("open");
+        let _entered = span.enter();
+        let root = dir.join("vault");
+        let (packs, keys) = (root.join("packs"), root.join("keys"));
+        let mut lock = None;
+        if !options.read_only {
+            storage
+                .create_dir_all(dir)
+                .map_err(io_error("create", dir))?;
+            make_dir(&*storage, dir, &root)?;
+            let path = root.join(LOCK);
+            let taken = storage.lock(&path).map_err(io_error("lock", &path))?;
+            lock = Some(taken.ok_or(OpenError::Locked { path })?);
+            make_dir(&*storage, &root, &packs)?;
+            make_dir(&*storage, &root, &keys)?;
+        }
+        let keys = KeyStore::open(
+            Arc::clone(&storage),
+            &keys,
+            options.master_key,
+            options.read_only,
+        )?;
+        let shared = Shared {
+            storage,
+            packs,
+            keys,
+            read_only: options.read_only,
+            state: RwLock::default(),
+        };
+        let mut recovery = VaultRecovery::default();
+        read_packs(&shared, &mut recovery)?;
+        recovery.payloads = wide(shared.state().entries.len());
+        tracing::debug!(count = recovery.payloads, "vault opened");
+        let shared = Arc::new(shared);
+        let mut inner = Inner {
+            shared: Arc::clone(&shared),
+            queue: None,
+            writer: None,
+        };
+        if let Some(lock) = lock {
+            let (queue, receiver) = mpsc::channel(QUEUE);
+            let writer = VaultWriter::new(shared, receiver, lock, options.pack_bytes);
+            let thread = std::thread::Builder::new().name("foldback-vault".to_owned());
+            let writer = thread
+                .spawn(move || writer.run())
+                .map_err(io_error("start a thread for", &root))?;
+            inner.queue = Some(queue);
+            inner.writer = Some(writer);
+        }
+        let vault = Self {
+            inner: Arc::new(inner),
+        };
+        Ok((vault, recovery))
+    }
+
+    /// Stores payloads of an account, in order; they are durable when this returns.
+    ///
+    /// What the account has already is not stored again: the answer names what is there. A put of
+    /// nothing new costs no sync. A put whose future is dropped may still be carried out.
+    pub async fn put(
+        &self,
+        account: AccountId,
+        payloads: Vec<Vec<u8>>,
+    ) -> Result<Vec<Sealed>, PutError> {
+        for payload in &payloads {
+            let bytes = wide(payload.len());
+            if bytes > PAYLOAD_BYTES_MAX {
+                return Err(PutError::TooLarge {
+                    bytes,
+                    max: PAYLOAD_BYTES_MAX,
+                });
+            }
+        }
+        let queue = self.inner.queue.as_ref().ok_or(PutError::ReadOnly)?;
+        let (reply, answer) = oneshot::channel();
+        let put = Put {
+            account,
+            payloads,
+            reply,
+        };
+        let queued = queue.send(Message::Put(put)).await;
+        queued.map_err(|_| PutError::Closed)?;
+        answer.await.unwrap_or(Err(PutError::Closed))
+    }
+
+    /// Computes the address that a payload has, or would have, for an account.
+    pub fn address(&self, account: AccountId, plain: &[u8]) -> Result<Digest, KeyError> {
+        Ok(self.inner.shared.keys_of(account)?.address(plain))
+    }
+
+    /// Computes a keyed digest by which events compare content; digests of different domains or
+    /// accounts are never equal.
+    pub fn digest(
+        &self,
+        account: AccountId,
+        domain: &str,
+        bytes: &[u8],
+    ) -> Result<ShortDigest, KeyError> {
+        Ok(self.inner.shared.keys_of(account)?.compare(domain, bytes))
+    }
+
+    /// Reads a payload.
+    pub fn get(&self, account: AccountId, address: &Digest) -> Result<Vec<u8>, GetError> {
+        let (path, file, entry) = self.find(account, address)?;
+        let corrupt = || GetError::Corrupt {
+            account,
+            address: *address,
+            file: path.clone(),
+            offset: entry.offset,
+        };
+        let keys = self.inner.shared.keys.get(account, || false)?;
+        let bytes =
+            read_range(&*file, entry.offset, entry.bytes).map_err(|source| GetError::Io {
+                path: path.clone(),
+                source,
+            })?;
+        let header = Header::read(&bytes).ok_or_else(corrupt)?;
+        let sealed = bytes.get(pack::HEADER..).ok_or_else(corrupt)?;
+        let fits = header.label.account == account
+            && header.label.address == *address
+            && header.sealed_digest == entry.sealed_digest
+            && header.label.digest(sealed) == entry.sealed_digest;
+        if !fits {
+            return Err(corrupt());
+        }
+        seal::open(&keys, &header.label, sealed).ok_or_else(corrupt)
+    }
+
+    /// Says whether a payload is there, readable or not.
+    pub fn contains(&self, account: AccountId, address: &Digest) -> bool {
+        self.find(account, address).is_ok()
+    }
+
+    /// Gives the digest of a payload's sealed bytes; `None` where it is not there.
+    pub fn sealed_digest(&self, account: AccountId, address: &Digest) -> Option<Digest> {
+        let (_, _, entry) = self.find(account, address).ok()?;
+        Some(entry.sealed_digest)
+    }
+
+    /// Gives the number of payloads.
+    pub fn count(&self) -> u64 {
+        wide(self.inner.shared.state().entries.len())
+    }
+
+    /// Erases the key of an account: its payloads are unreadable from then on, and no key is made
+    /// for it again. What can be checked without the key still can.
+    pub fn erase_account(&self, account: AccountId) -> Result<(), PutError> {
+        if self.inner.shared.read_only {
+            return Err(PutError::ReadOnly);
+        }
+        Ok(self.inner.shared.keys.erase(account)?)
+    }
+
+    /// Checks the sealed bytes of every payload, and that every wanted payload is there under the
+    /// sealed digest that its event names. It needs no key.
+    pub fn check(
+        &self,
+        wanted: impl IntoIterator<Item = (AccountId, Digest, Digest)>,
+    ) -> VaultReport {
+        let span = tracing::debug_span!("verify");
+        let _entered = span.enter();
+        let shared = &self.inner.shared;
+        let mut report = VaultReport::default();
+        let packs: Vec<Pack> = shared.state().packs.values().cloned().collect();
+        for pack in packs {
+            match pack::walk(&*pack.file, 0, pack.end, true) {
+                Ok(mut found) => {
+                    report.payloads += wide(found.entries.len());
+                    report.bytes += found
+                        .entries
+                        .iter()
+                        .map(|(_, header)| header.entry_bytes())
+                        .sum::<u64>();
+                    found.damaged.append(&mut found.tail);
+                    let mut state = shared.state_mut();
+                    for damage in &found.damaged {
+                        report.problems.push(state.damage(&pack.path, damage));
+                    }
+                }
+                Err(_) => report.problems.push(VaultProblem {
+                    account: None,
+                    address: None,
+                    file: Some(pack.path),
+                    offset: 0,
+                    what: "the pack cannot be read",
+                }),
+            }
+        }
+        for (account, address, sealed_digest) in wanted {
+            report.wanted += 1;
+            let what = match self.find(account, &address) {
+                Ok((_, _, entry)) if entry.sealed_digest == sealed_digest => continue,
+                Ok(_) => "the payload has another sealed digest than its event names",
+                // Told above, with its place.
+                Err(GetError::Corrupt { .. }) => continue,
+                Err(_) => "the payload is missing",
+            };
+            report.problems.push(VaultProblem {
+                account: Some(account),
+                address: Some(address),
+                file: None,
+                offset: 0,
+                what,
+            });
+        }
+        report
+    }
+
+    fn find(
+        &self,
+        account: AccountId,
+        address: &Digest,
+    ) -> Result<(PathBuf, Arc<dyn StorageFile>, Entry), GetError> {
+        let shared = &self.inner.shared;
+        let look = || {
+            let state = shared.state();
+            let key = (account, *address);
+            if let Some(entry) = state.entries.get(&key)
+                && let Some(pack) = state.packs.get(&entry.pack)
+            {
+                return Ok((pack.path.clone(), Arc::clone(&pack.file), *entry));
+            }
+            match state.damaged.get(&key) {
+                Some((file, offset)) => Err(GetError::Corrupt {
+                    account,
+                    address: *address,
+                    file: file.clone(),
+                    offset: *offset,
+                }),
+                None => Err(GetError::Missing {
+                    account,
+                    address: *address,
+                }),
+            }
+        };
+        match look() {
+            // A writer elsewhere may have added it since.
+            Err(GetError::Missing { .. })
+                if shared.read_only
+                    && read_packs(shared, &mut VaultRecovery::default()).is_ok() =>
+            {
+                look()
+            }
+            found => found,
+        }
+    }
+}
+
+/// Reads the packs on from where they are known, cutting a torn tail where this is the writer.
+fn read_packs(shared: &Shared, recovery: &mut VaultRecovery) -> Result<(), OpenError> {
+    let storage = &*shared.storage;
+    let names = match storage.list(&shared.packs) {
+        Ok(names) => names,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        Err(source) => return Err(io_error("list", &shared.packs)(source)),
+    };
+    let mut numbers: Vec<u64> = names.iter().filter_map(|name| pack::number(name)).collect();
+    numbers.sort_unstable();
+    for number in &numbers {
+        let path = pack::path(&shared.packs, *number);
+        let known = shared.state().packs.get(number).cloned();
+        let start = known.as_ref().map_or(0, |pack| pack.end);
+        let file = match known {
+            Some(pack) => pack.file,
+            None => storage
+                .open(&path, !shared.read_only)
+                .map_err(io_error("open", &path))?,
+        };
+        let size = file.size().map_err(io_error("read", &path))?;
+        let last = numbers.last() == Some(number);
+        let found = pack::walk(&*file, start, size, last).map_err(io_error("read", &path))?;
+        let mut state = shared.state_mut();
+        for damage in found
+            .damaged
+            .iter()
+            .chain(found.tail.iter().filter(|_| !last))
+        {
+            recovery.problems.push(state.damage(&path, damage));
+        }
+        for (offset, header) in &found.entries {
+            state.insert(*number, *offset, header);
+        }
+        let end = if last { found.end } else { size };
+        let opened = Pack {
+            path: path.clone(),
+            file: Arc::clone(&file),
+            end,
+        };
+        state.packs.insert(*number, opened);
+        drop(state);
+        if last && !shared.read_only && end < size {
+            recovery.cut = Some(cut(shared, &names, &path, &*file, end, size)?);
+        }
+    }
+    Ok(())
+}
+
+fn cut(
+    shared: &Shared,
+    names: &[String],
+    path: &Path,
+    file: &dyn StorageFile,
+    end: u64,
+    size: u64,
+) -> Result<Cut, OpenError> {
+    let torn = read_range(file, end, size - end).map_err(io_error("read", path))?;
+    let mut number = 1_u64;
+    let kept = loop {
+        let name = format!("cut-{end:020}-{number}.bin");
+        if !names.contains(&name) {
+            break shared.packs.join(name);
+        }
+        number += 1;
+    };
+    write_whole(&*shared.storage, &kept, &torn, Access::Private)
+        .map_err(io_error("write", &kept))?;
+    file.set_size(end)
+        .and_then(|()| file.sync())
+        .map_err(io_error("cut", path))?;
+    tracing::warn!(bytes = size - end, "torn pack tail cut off and kept aside");
+    Ok(Cut {
+        file: path.to_owned(),
+        offset: end,
+        bytes: size - end,
+        kept,
+    })
+}
