@@ -121,6 +121,10 @@ impl RuntimeGraph {
     }
 
     fn record_assembly(&mut self, origin: Origin, body: &ContextAssembled) {
+        if self.assemblies.contains_key(&body.assembly) {
+            self.find(FindingCode::DuplicateRecord, None);
+            return;
+        }
         let pick = |kind: RecordKind, presentation: Presentation| {
             let fits = body
                 .selection
@@ -146,9 +150,7 @@ impl RuntimeGraph {
             tokens: body.tokens.assembled,
             digest: body.digest,
         };
-        if self.assemblies.insert(body.assembly, node).is_some() {
-            self.find(FindingCode::DuplicateRecord, None);
-        }
+        self.assemblies.insert(body.assembly, node);
     }
 
     /// Notes something odd at the position that is being folded.

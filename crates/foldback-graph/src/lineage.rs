@@ -36,18 +36,25 @@ impl RuntimeGraph {
     /// Follows a branch to its root; none if the branch is not known.
     ///
     /// What a branch inherits is limited at each fork, and by each fork nearer to the leaf.
+    /// A parent that is not known, or that leads back to the branch, ends the walk: an import may
+    /// say so, and what stands on the branch itself stays readable.
     pub fn lineage(&self, branch: &BranchId) -> Option<Lineage> {
         let mut segments = Vec::new();
         let mut limit = BTreeMap::new();
         let mut next = Some((*branch, u64::MAX));
         while let Some((id, to)) = next {
-            let node = self.branches.get(&id)?;
-            // A branch that is met again would be a cycle, which no event can make; stop anyway.
-            if limit.insert(id, to).is_some() {
+            let Some(node) = self.branches.get(&id) else {
+                break;
+            };
+            if limit.contains_key(&id) {
                 break;
             }
+            limit.insert(id, to);
             segments.push(Segment { branch: id, to });
             next = node.parent.map(|parent| (parent, node.at.min(to)));
+        }
+        if segments.is_empty() {
+            return None;
         }
         segments.reverse();
         Some(Lineage { segments, limit })

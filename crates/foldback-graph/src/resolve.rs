@@ -111,14 +111,18 @@ impl RuntimeGraph {
         }
         for call in self.calls.values() {
             look(call.id.to_string(), Resolved::Call(call.id));
-            if let Some(source) = &call.source_id
-                && source.as_str() == prefix
+        }
+        for call in self.calls.values() {
+            if call
+                .source_id
+                .as_ref()
+                .is_some_and(|source| source.as_str() == prefix)
             {
-                look(prefix.to_owned(), Resolved::Call(call.id));
+                found.push((call.id.to_string(), Resolved::Call(call.id)));
             }
         }
         found.sort();
-        found.dedup_by(|a, b| a.1 == b.1);
+        found.dedup();
         match found.as_slice() {
             [] => Err(ResolveError::Unknown {
                 prefix: prefix.chars().take(80).collect(),

@@ -44,6 +44,27 @@ pub fn graph_text(graph: &RuntimeGraph) -> String {
         let line = format!("participant {} {}{model}", node.id.short(), node.kind);
         lines.insert((node.origin.position, 0), line);
     }
+    work_lines(graph, &mut lines);
+    for (position, record) in graph.records() {
+        if let Some(line) = record_line(graph, record) {
+            lines.insert((position, 0), line);
+        }
+    }
+    let mut out = String::new();
+    for ((position, _), line) in lines {
+        let _ = writeln!(out, "{position:>5} {line}");
+    }
+    for finding in graph.findings() {
+        let place = finding
+            .place
+            .map_or(String::new(), |place| format!(" at source {place}"));
+        let _ = writeln!(out, "{:>5} ! {}{place}", finding.position, finding.code);
+    }
+    out
+}
+
+/// Writes the lines of what is at work: runs, children, jobs, policies, assemblies.
+fn work_lines(graph: &RuntimeGraph, lines: &mut BTreeMap<(u64, u8), String>) {
     for node in graph.runs() {
         let end = match &node.end {
             None => "open".to_owned(),
@@ -72,6 +93,16 @@ pub fn graph_text(graph: &RuntimeGraph) -> String {
         );
         lines.insert((node.origin.position, 0), line);
     }
+    for node in graph.jobs() {
+        let line = format!(
+            "job {} {} by {} on {}",
+            node.id.short(),
+            node.name,
+            node.participant.short(),
+            node.branch.short()
+        );
+        lines.insert((node.origin.position, 0), line);
+    }
     for node in graph.policies() {
         let line = format!("policy {} {}", node.name, node.digest.short());
         lines.insert((node.origin.position, 0), line);
@@ -88,22 +119,6 @@ pub fn graph_text(graph: &RuntimeGraph) -> String {
         );
         lines.insert((node.origin.position, 0), line);
     }
-    for (position, record) in graph.records() {
-        if let Some(line) = record_line(graph, record) {
-            lines.insert((position, 0), line);
-        }
-    }
-    let mut out = String::new();
-    for ((position, _), line) in lines {
-        let _ = writeln!(out, "{position:>5} {line}");
-    }
-    for finding in graph.findings() {
-        let place = finding
-            .place
-            .map_or(String::new(), |place| format!(" at source {place}"));
-        let _ = writeln!(out, "{:>5} ! {}{place}", finding.position, finding.code);
-    }
-    out
 }
 
 fn record_line(graph: &RuntimeGraph, record: &RecordRef) -> Option<String> {

@@ -182,9 +182,10 @@ pub fn transcript_text(
                 result,
                 ..
             } => {
-                let arguments = arguments.as_ref().map(words).unwrap_or_default();
                 let _ = writeln!(out, "#{} tool {tool} {status}", entry.position);
-                let _ = writeln!(out, "    > {}", shorten(&arguments));
+                if let Some(arguments) = arguments {
+                    let _ = writeln!(out, "    > {}", shorten(&words(arguments)));
+                }
                 if let Some(result) = result {
                     let _ = writeln!(out, "    < {}", shorten(&words(result)));
                 }

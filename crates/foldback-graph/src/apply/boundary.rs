@@ -34,6 +34,11 @@ impl RuntimeGraph {
     }
 
     pub(super) fn start_child(&mut self, origin: Origin, body: &ChildRunStarted) {
+        if self.children.contains_key(&body.run) {
+            // The first start stays, and with it the end that may have come since.
+            self.find(FindingCode::DuplicateRecord, None);
+            return;
+        }
         self.know_participant(Some(&body.participant));
         self.know_branch(&body.branch);
         let node = Child {
@@ -46,9 +51,7 @@ impl RuntimeGraph {
             parent_call: body.parent_call,
             end: None,
         };
-        if self.children.insert(body.run, node).is_some() {
-            self.find(FindingCode::DuplicateRecord, None);
-        }
+        self.children.insert(body.run, node);
     }
 
     /// The report belongs to the parent: it stands on the parent's branch and is its own.

@@ -67,6 +67,10 @@ impl RuntimeGraph {
     }
 
     pub(super) fn join(&mut self, origin: Origin, body: &ParticipantJoined) {
+        if self.participants.contains_key(&body.participant) {
+            self.find(FindingCode::DuplicateRecord, None);
+            return;
+        }
         let node = Participant {
             id: body.participant,
             origin,
@@ -74,9 +78,7 @@ impl RuntimeGraph {
             name: body.name,
             model: body.model.clone(),
         };
-        if self.participants.insert(body.participant, node).is_some() {
-            self.find(FindingCode::DuplicateRecord, None);
-        }
+        self.participants.insert(body.participant, node);
     }
 
     pub(super) fn record_message(&mut self, origin: Origin, body: &MessageRecorded) {

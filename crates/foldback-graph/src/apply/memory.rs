@@ -88,7 +88,11 @@ impl RuntimeGraph {
             self.find(FindingCode::UnknownRecord, Some(memory_ref(&body.memory)));
             return;
         };
-        memory.supersedes.extend(&body.supersedes);
+        for old in &body.supersedes {
+            if *old != body.memory && !memory.supersedes.contains(old) {
+                memory.supersedes.push(*old);
+            }
+        }
         for old in &body.supersedes {
             match self.memories.get_mut(old) {
                 // A memory never supersedes itself: the old one would vanish with its replacement.

@@ -71,6 +71,10 @@ impl RuntimeGraph {
     }
 
     pub(super) fn trigger_job(&mut self, origin: Origin, body: &JobTriggered) {
+        if self.jobs.contains_key(&body.job) {
+            self.find(FindingCode::DuplicateRecord, None);
+            return;
+        }
         let node = Job {
             id: body.job,
             origin,
@@ -79,8 +83,6 @@ impl RuntimeGraph {
             name: body.name.clone(),
             instruction: body.instruction,
         };
-        if self.jobs.insert(body.job, node).is_some() {
-            self.find(FindingCode::DuplicateRecord, None);
-        }
+        self.jobs.insert(body.job, node);
     }
 }
