@@ -1,1 +1,50 @@
-//! Under construction.
+//! Foldback: an append-only engine that folds agent events into a runtime graph, and assembles from
+//! it what one participant's next model request contains.
+//!
+//! This crate is the one public API of the engine; front ends never reach around it.
+//! A runtime [opens](Engine::open) a store, [records](Conversation::record_message) what happens,
+//! [captures](Conversation::capture) each tool's whole outcome, [assembles](Conversation::assemble)
+//! the next request, and can [explain](Engine::recorded) and [verify](Engine::verify) every request
+//! it ever made.
+
+mod clock;
+mod command;
+mod derive;
+mod engine;
+mod error;
+mod explaining;
+mod import;
+mod policies;
+mod prompt;
+mod replay;
+pub mod report;
+mod tokenizer;
+mod verify;
+
+pub use clock::{Clock, rfc3339};
+pub use command::{
+    AssembleRequest, Assembled, Captured, ChildStart, Conversation, MemoryDraft, NewArtifact,
+    NewCall, NewConversation, NewFact, NewMessage, NewParticipant, NewSkill, NewSkills, Opened,
+    Outcome, Promote, Recorded, RunEnding, StartRun, TakeCheckpoint,
+};
+pub use engine::{ConversationSummary, Engine, EventRow, Options, PayloadText, Recovery};
+pub use error::Error;
+pub use import::{ImportOptions, ImportedConversation};
+pub use policies::PolicyDocument;
+pub use replay::{Replay, ReplayedRequest};
+pub use tokenizer::{NON_TEXT_TOKENS, TOKENIZER, count_tokens};
+pub use verify::{Problem, Verification};
+
+pub use foldback_assembly::{
+    AssembleError, Assembly, Decision, Explanation, Item, Note, Section, assembly_text, policy,
+};
+pub use foldback_event as event;
+pub use foldback_graph::{
+    Finding, FindingCode, Relation, RelationKind, ResolveError, Resolved, RuntimeGraph, Transcript,
+    Vertex, graph_text, node, transcript_text,
+};
+pub use foldback_store::{OpenError, RecoveryReport};
+pub use foldback_trace::{
+    Content, Format, Part, Prompt, PromptCall, PromptResult, SourceFile, Speaker, Turn, anthropic,
+    openai,
+};

@@ -90,9 +90,9 @@ impl<'a> Frame<'a> {
     fn owner(&self, common: &Common) -> Owner {
         let me = self.request.participant;
         match common.ownership.owner_participant {
-            None => Owner::Conversation,
             Some(owner) if owner == me => Owner::Own,
-            Some(_) if common.ownership.shared_with.contains(&me) => Owner::Shared,
+            _ if common.ownership.shared_with.contains(&me) => Owner::Shared,
+            None => Owner::Conversation,
             Some(owner) if self.children.contains_key(&owner) => Owner::Child,
             Some(_) => Owner::Other,
         }

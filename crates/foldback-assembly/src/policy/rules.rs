@@ -85,7 +85,7 @@ impl Default for FreshnessRules {
     fn default() -> Self {
         Self {
             volatile_seconds: Some(900),
-            session_seconds: Some(86_400),
+            session_seconds: None,
             bounded_seconds: Some(86_400),
             stale: Outdated::Marker,
         }
@@ -118,7 +118,7 @@ pub struct ConflictRules {
 impl Default for ConflictRules {
     fn default() -> Self {
         Self {
-            superseded: Outdated::Omit,
+            superseded: Outdated::Marker,
             conflicting: Conflicting::Notice,
             notices_max: 8,
         }

@@ -1,0 +1,167 @@
+//! Assembling the context of a participant's next request.
+
+use super::{Begun, Conversation, event};
+use crate::error::Error;
+use crate::policies::PolicyDocument;
+use foldback_assembly::{Assembly, assemble};
+use foldback_event::kind::{AssemblyRequest, PolicyActivated, PolicyRegistered, Route};
+use foldback_event::{
+    ArtifactId, AssemblyId, BranchId, Label, Micros, ParticipantId, RunId, RuntimeKind,
+};
+use foldback_graph::RuntimeGraph;
+use foldback_trace::Prompt;
+
+/// What a runtime asks for when it is about to call a model.
+#[derive(Debug, Clone)]
+pub struct AssembleRequest {
+    /// The participant whose request it is.
+    pub participant: ParticipantId,
+    /// The branch; the main one if none is given.
+    pub branch: Option<BranchId>,
+    /// The mode.
+    pub runtime_kind: RuntimeKind,
+    /// The run that the request is for, if it is started already.
+    pub run: Option<RunId>,
+    /// Where the request goes.
+    pub route: Route,
+    /// The time at which freshness is judged; now if none is given.
+    pub as_of: Option<Micros>,
+    /// The most tokens; the policy's own if none is given.
+    pub budget_tokens: Option<u64>,
+    /// Artifacts whose exact bytes are needed.
+    pub exact: Vec<ArtifactId>,
+    /// The earlier assembly that this one extends.
+    pub extends: Option<AssemblyId>,
+    /// The policy; the one in force in the conversation if none is given.
+    pub policy: Option<PolicyDocument>,
+}
+
+impl AssembleRequest {
+    /// Makes a plain chat request to a provider.
+    pub fn chat(participant: ParticipantId, provider: Label) -> Self {
+        Self {
+            participant,
+            branch: None,
+            runtime_kind: RuntimeKind::Chat,
+            run: None,
+            route: Route {
+                provider,
+                model: None,
+                region: None,
+                zero_retention: false,
+            },
+            as_of: None,
+            budget_tokens: None,
+            exact: Vec::new(),
+            extends: None,
+            policy: None,
+        }
+    }
+}
+
+/// A recorded assembly, ready to be rendered and explained.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assembled {
+    /// Its id.
+    pub id: AssemblyId,
+    /// What was decided.
+    pub assembly: Assembly,
+    /// The request for the model, free of any provider's form.
+    pub prompt: Prompt,
+}
+
+impl Conversation<'_> {
+    /// Decides what the next request contains, records the decision, and builds the request.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if the request cannot be answered as it stands, or it cannot be written.
+    pub async fn assemble(&self, new: AssembleRequest) -> Result<Assembled, Error> {
+        let mut pen = match self.begin().await? {
+            Begun::Before(events) => {
+                let last = event(&events, events.len().saturating_sub(1))?;
+                let id = AssemblyId::derive(last, 0);
+                let recorded = self.engine.recorded(self.id(), &id).await?;
+                let prompt = self.engine.prompt(&recorded.graph, &recorded.assembly)?;
+                return Ok(Assembled {
+                    id,
+                    assembly: recorded.assembly,
+                    prompt,
+                });
+            }
+            Begun::Now(pen) => pen,
+        };
+        let policy = match new.policy {
+            Some(policy) => policy,
+            None => self.engine.policy_of(pen.graph())?,
+        };
+        let digest = policy.policy().digest;
+        if pen.graph().policy(&digest).is_none() {
+            let id = pen.next_id();
+            let document = self.engine.seal_policy(&policy).await?;
+            let (schema, name) = (policy.policy().schema, policy.policy().name.clone());
+            pen.push(
+                id,
+                PolicyRegistered {
+                    digest,
+                    schema,
+                    name,
+                    document,
+                },
+            )?;
+        }
+        if pen.graph().active_policy() != Some(&digest) {
+            let id = pen.next_id();
+            pen.push(id, PolicyActivated { digest })?;
+        }
+        let branch = match new.branch {
+            Some(branch) => branch,
+            None => pen.main_branch()?,
+        };
+        let request = AssemblyRequest {
+            branch,
+            participant: new.participant,
+            position: pen.graph().position(),
+            runtime_kind: new.runtime_kind,
+            run: new.run,
+            route: new.route,
+            as_of: new.as_of.unwrap_or_else(|| self.engine.clock.now()),
+            budget_tokens: new.budget_tokens,
+            exact: new.exact,
+            extends: new.extends,
+            relevance: None,
+        };
+        for exact in &request.exact {
+            if pen.graph().artifact(exact).is_none() {
+                return Err(Error::UnknownRecord {
+                    what: "artifact",
+                    id: exact.to_string(),
+                });
+            }
+        }
+        let assembly = assemble(pen.graph(), policy.policy(), &request)?;
+        let prompt = self.engine.prompt(pen.graph(), &assembly)?;
+        let event_id = pen.next_id();
+        let id = AssemblyId::derive(event_id, 0);
+        pen.push(event_id, assembly.to_event(id)?)?;
+        pen.finish().await?;
+        Ok(Assembled {
+            id,
+            assembly,
+            prompt,
+        })
+    }
+}
+
+/// A recorded assembly, decided again from the log.
+#[derive(Debug)]
+pub struct Recorded {
+    /// The graph at the position that the assembly was made from.
+    pub graph: RuntimeGraph,
+    /// The decision, made again.
+    pub assembly: Assembly,
+    /// What the new decision does not share with the recorded one; empty if it reproduces.
+    pub differences: Vec<&'static str>,
+    /// The policy that decided.
+    pub policy: PolicyDocument,
+}

@@ -1,0 +1,208 @@
+//! Memories that a caller brings, and what is said of memories afterwards.
+
+use super::{Begun, Conversation, event};
+use crate::error::Error;
+use foldback_event::kind::{
+    MemoriesConflicted, MemoriesSuperseded, MemoryRevalidated, PromotionRule, ToolMemoryDerived,
+};
+use foldback_event::{
+    ArtifactId, Confidence, Freshness, Label, MediaType, MemoryId, Micros, Privacy,
+};
+
+/// A memory that a caller, such as a model, made of artifacts.
+#[derive(Debug, Clone)]
+pub struct MemoryDraft {
+    /// The artifacts it was made of.
+    pub artifacts: Vec<ArtifactId>,
+    /// The compact text.
+    pub summary: String,
+    /// How sure it is, from what source and on what ground.
+    pub confidence: Confidence,
+    /// What made it.
+    pub extractor: Label,
+    /// The version of what made it.
+    pub extractor_version: u16,
+    /// What it is about, in words that another memory on the same subject would use.
+    pub subject: Option<String>,
+    /// How long it holds.
+    pub freshness: Freshness,
+    /// When it becomes stale.
+    pub stale_after: Option<Micros>,
+    /// Tools that can check it again.
+    pub revalidation: Vec<Label>,
+    /// What is ambiguous, as codes.
+    pub ambiguities: Vec<Label>,
+}
+
+impl Conversation<'_> {
+    /// Records a memory that the caller made; it is never less private than its sources.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if an artifact does not exist, or it cannot be written.
+    pub async fn derive(&self, new: MemoryDraft) -> Result<MemoryId, Error> {
+        let events = match self.begin().await? {
+            Begun::Before(events) => events,
+            Begun::Now(mut pen) => {
+                let mut sources = Vec::new();
+                for id in &new.artifacts {
+                    let node = pen.graph().artifact(id).cloned();
+                    sources.push(node.ok_or_else(|| Error::UnknownRecord {
+                        what: "artifact",
+                        id: id.to_string(),
+                    })?);
+                }
+                let Some(last) = sources.last() else {
+                    let id = "none".to_owned();
+                    return Err(Error::UnknownRecord {
+                        what: "artifact",
+                        id,
+                    });
+                };
+                // The least trusted source decides.
+                let privacy = sources
+                    .iter()
+                    .map(|s| s.common.privacy)
+                    .max()
+                    .unwrap_or(Privacy::Unknown);
+                let (ownership, tool) = (last.common.ownership.clone(), last.tool.clone());
+                let (question, observed_at) = (
+                    if sources.len() == 1 {
+                        last.question
+                    } else {
+                        None
+                    },
+                    last.common.origin.at,
+                );
+                let subject = match &new.subject {
+                    Some(subject) => {
+                        let bytes = subject.as_bytes();
+                        Some(self.engine.vault.digest(pen.account, "subject", bytes)?)
+                    }
+                    None => None,
+                };
+                let bytes = new.summary.into_bytes();
+                let summary = self
+                    .engine
+                    .seal_one(pen.account, bytes, MediaType::Text)
+                    .await?;
+                let id = pen.next_id();
+                let body = ToolMemoryDerived {
+                    memory: MemoryId::derive(id, 0),
+                    ownership,
+                    privacy,
+                    artifacts: new.artifacts,
+                    tool,
+                    extractor: new.extractor,
+                    extractor_version: new.extractor_version,
+                    summary,
+                    detail: None,
+                    lossless: false,
+                    subject,
+                    question,
+                    facts: Vec::new(),
+                    confidence: new.confidence,
+                    ambiguities: new.ambiguities,
+                    limits: Vec::new(),
+                    freshness: new.freshness,
+                    observed_at,
+                    stale_after: new.stale_after,
+                    revalidation: new.revalidation,
+                    promotion: PromotionRule::Private,
+                };
+                pen.push(id, body)?;
+                pen.finish().await?
+            }
+        };
+        Ok(MemoryId::derive(event(&events, 0)?, 0))
+    }
+
+    /// Says that a memory replaces older ones.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if one of them does not exist, or it cannot be written.
+    pub async fn supersede(
+        &self,
+        memory: MemoryId,
+        supersedes: Vec<MemoryId>,
+        ground: Label,
+    ) -> Result<(), Error> {
+        if let Begun::Now(mut pen) = self.begin().await? {
+            pen.know_memories(supersedes.iter().chain([&memory]))?;
+            let id = pen.next_id();
+            pen.push(
+                id,
+                MemoriesSuperseded {
+                    memory,
+                    supersedes,
+                    ground,
+                },
+            )?;
+            pen.finish().await?;
+        }
+        Ok(())
+    }
+
+    /// Says that memories disagree; both stay.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if one of them does not exist, or it cannot be written.
+    pub async fn conflict(&self, memories: Vec<MemoryId>) -> Result<(), Error> {
+        if let Begun::Now(mut pen) = self.begin().await? {
+            pen.know_memories(memories.iter())?;
+            let id = pen.next_id();
+            pen.push(
+                id,
+                MemoriesConflicted {
+                    memories,
+                    keys: Vec::new(),
+                },
+            )?;
+            pen.finish().await?;
+        }
+        Ok(())
+    }
+
+    /// Says that a memory was checked against its source again and still holds.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if it does not exist, or it cannot be written.
+    pub async fn revalidate(
+        &self,
+        memory: MemoryId,
+        artifact: Option<ArtifactId>,
+        observed_at: Micros,
+    ) -> Result<(), Error> {
+        if let Begun::Now(mut pen) = self.begin().await? {
+            pen.know_memories([&memory])?;
+            let id = pen.next_id();
+            pen.push(
+                id,
+                MemoryRevalidated {
+                    memory,
+                    artifact,
+                    observed_at,
+                },
+            )?;
+            pen.finish().await?;
+        }
+        Ok(())
+    }
+}
+
+impl super::Pen<'_> {
+    fn know_memories<'m>(&self, ids: impl IntoIterator<Item = &'m MemoryId>) -> Result<(), Error> {
+        for id in ids {
+            if self.graph().memory(id).is_none() {
+                return Err(Error::UnknownRecord {
+                    what: "memory",
+                    id: id.to_string(),
+                });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,305 @@
+//! From an artifact to its memory, and from a memory to the conflicts and supersessions that its
+//! provenance justifies.
+
+use crate::Engine;
+use crate::error::Error;
+use foldback_assembly::extract::{Extraction, Input, extract};
+use foldback_event::kind::{
+    FactDigest, MemoriesConflicted, MemoriesSuperseded, Omitted, PromotionRule, ToolMemoryDerived,
+};
+use foldback_event::{
+    AccountId, ArtifactId, Body, CallStatus, Confidence, ConfidenceSource, EventId, Freshness,
+    Label, MediaType, MemoryId, Micros, PayloadRef, ShortDigest,
+};
+use foldback_graph::RuntimeGraph;
+use foldback_graph::node::{Artifact, Memory};
+use serde_json::{Value, json};
+
+/// A tool's outcome, as an extractor reads it.
+pub(crate) struct Source<'a> {
+    pub(crate) tool: &'a str,
+    pub(crate) arguments: &'a [u8],
+    pub(crate) result: &'a [u8],
+    pub(crate) media_type: MediaType,
+    pub(crate) failed: bool,
+}
+
+/// The compact form of an outcome, not yet sealed.
+pub(crate) struct Condensed {
+    extraction: Extraction,
+    detail: Vec<u8>,
+}
+
+/// What the caller or the source says of a memory.
+pub(crate) struct Terms {
+    pub(crate) freshness: Option<Freshness>,
+    pub(crate) revalidation: Vec<Label>,
+    pub(crate) observed_at: Micros,
+}
+
+/// A memory's artifact and its sealed payloads.
+pub(crate) struct Parts {
+    pub(crate) artifact: ArtifactId,
+    pub(crate) summary: PayloadRef,
+    pub(crate) detail: PayloadRef,
+}
+
+/// The most facts that an event compares; what is beyond stands in the detail payload alone.
+const FACTS_MAX: usize = 32;
+
+/// How many memories on one subject a new one is compared with, the newest first.
+const COMPARED_MAX: usize = 8;
+
+impl Condensed {
+    pub(crate) fn of(source: &Source<'_>) -> Self {
+        let extraction = extract(&Input {
+            tool: source.tool,
+            arguments: source.arguments,
+            result: source.result,
+            media: source.media_type,
+            failed: source.failed,
+        });
+        let detail = detail(&extraction).to_string().into_bytes();
+        Self { extraction, detail }
+    }
+
+    /// Gives the summary and the detail, to be sealed in this order.
+    pub(crate) fn payloads(&self) -> [(Vec<u8>, MediaType); 2] {
+        let summary = self.extraction.summary.clone().into_bytes();
+        [
+            (summary, MediaType::Text),
+            (self.detail.clone(), MediaType::Json),
+        ]
+    }
+
+    pub(crate) fn extraction(&self) -> &Extraction {
+        &self.extraction
+    }
+}
+
+fn detail(extraction: &Extraction) -> Value {
+    let locator = |locator: &foldback_assembly::extract::Locator| json!({ "kind": locator.kind.name(), "text": locator.text, "start": locator.start, "end": locator.end });
+    json!({
+        "subject": extraction.subject,
+        "facts": extraction.facts.iter().map(|fact| json!({
+            "key": fact.key, "value": fact.value, "locator": locator(&fact.locator),
+        })).collect::<Vec<_>>(),
+        "locators": extraction.locators.iter().map(locator).collect::<Vec<_>>(),
+        "file_refs": extraction.file_refs,
+        "omitted": extraction.omitted.iter().map(|omission| json!({
+            "what": omission.what, "count": omission.count,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+/// Tells whether arguments are JSON.
+pub(crate) fn argument_type(arguments: &[u8]) -> MediaType {
+    match serde_json::from_slice::<serde::de::IgnoredAny>(arguments) {
+        Ok(_) => MediaType::Json,
+        Err(_) => MediaType::Text,
+    }
+}
+
+impl Engine {
+    /// Digests a question: the same tool with the same arguments, whatever the order of keys.
+    pub(crate) fn question(
+        &self,
+        account: AccountId,
+        tool: &str,
+        arguments: &[u8],
+    ) -> Result<ShortDigest, Error> {
+        let canonical = match serde_json::from_slice::<Value>(arguments) {
+            Ok(value) => sorted(value).to_string().into_bytes(),
+            Err(_) => arguments.to_vec(),
+        };
+        let mut bytes = tool.as_bytes().to_vec();
+        bytes.push(0);
+        bytes.extend(canonical);
+        Ok(self.vault.digest(account, "question", &bytes)?)
+    }
+
+    fn short(&self, account: AccountId, domain: &str, text: &str) -> Result<[u8; 8], Error> {
+        let digest = self.vault.digest(account, domain, text.as_bytes())?;
+        let mut out = [0; 8];
+        for (to, from) in out.iter_mut().zip(digest.as_bytes()) {
+            *to = *from;
+        }
+        Ok(out)
+    }
+
+    fn facts(&self, account: AccountId, extraction: &Extraction) -> Result<Vec<FactDigest>, Error> {
+        let mut facts = Vec::new();
+        for fact in extraction.facts.iter().take(FACTS_MAX) {
+            facts.push(FactDigest {
+                key: self.short(account, "fact key", &fact.key)?,
+                value: self.short(account, "fact value", &fact.value)?,
+            });
+        }
+        facts.sort_unstable();
+        facts.dedup();
+        Ok(facts)
+    }
+
+    /// Makes the events of a memory: itself, then what it supersedes, then what it disagrees with.
+    ///
+    /// The graph must hold the artifact already.
+    pub(crate) fn derive(
+        &self,
+        graph: &RuntimeGraph,
+        account: AccountId,
+        condensed: &Condensed,
+        parts: Parts,
+        terms: Terms,
+        mut id: impl FnMut(u32) -> EventId,
+    ) -> Result<Vec<(EventId, Body)>, Error> {
+        let artifact = graph.artifact(&parts.artifact).ok_or(Error::Bug {
+            what: "a memory of no artifact",
+        })?;
+        let extraction = condensed.extraction();
+        let subject = match &extraction.subject {
+            Some(subject) => Some(self.vault.digest(account, "subject", subject.as_bytes())?),
+            None => None,
+        };
+        let first = id(0);
+        let memory = MemoryId::derive(first, 0);
+        let body = ToolMemoryDerived {
+            memory,
+            ownership: artifact.common.ownership.clone(),
+            privacy: artifact.common.privacy,
+            artifacts: vec![artifact.id],
+            tool: artifact.tool.clone(),
+            extractor: Label::or_stand_in(extraction.extractor),
+            extractor_version: extraction.version,
+            summary: parts.summary,
+            detail: Some(parts.detail),
+            lossless: extraction.lossless,
+            subject,
+            question: artifact.question,
+            facts: self.facts(account, extraction)?,
+            confidence: Confidence {
+                permille: extraction.confidence,
+                source: ConfidenceSource::Extractor,
+                rationale: Label::or_stand_in(extraction.rationale),
+            },
+            ambiguities: Vec::new(),
+            limits: extraction
+                .omitted
+                .iter()
+                .map(|o| Omitted {
+                    what: Label::or_stand_in(o.what),
+                    count: o.count,
+                })
+                .collect(),
+            freshness: terms.freshness.unwrap_or(extraction.freshness),
+            observed_at: terms.observed_at,
+            stale_after: None,
+            revalidation: terms.revalidation,
+            promotion: PromotionRule::Private,
+        };
+        let superseded = answered_before(graph, artifact);
+        let (conflicting, keys) = disagreeing(graph, artifact, &body, superseded);
+        let mut out = vec![(first, Body::from(body))];
+        if let Some(old) = superseded {
+            let ground = Label::or_stand_in("same-question");
+            let body = MemoriesSuperseded {
+                memory,
+                supersedes: vec![old],
+                ground,
+            };
+            out.push((id(1), body.into()));
+        }
+        if !conflicting.is_empty() {
+            let mut memories = conflicting;
+            memories.push(memory);
+            out.push((id(2), MemoriesConflicted { memories, keys }.into()));
+        }
+        Ok(out)
+    }
+}
+
+/// Finds the memory that answered the same question on the artifact's lineage before.
+///
+/// A failure replaces nothing: that the tool could not answer says nothing of what it found before.
+fn answered_before(graph: &RuntimeGraph, artifact: &Artifact) -> Option<MemoryId> {
+    if artifact.status != CallStatus::Succeeded {
+        return None;
+    }
+    let question = artifact.question?;
+    let lineage = graph.lineage(&artifact.common.ownership.branch)?;
+    lineage.segments().iter().rev().find_map(|segment| {
+        let memory = graph.latest_answer(&question, &segment.branch)?;
+        let fits = memory.common.origin.position <= segment.to
+            && memory.superseded_by.is_none()
+            && same_owner(memory, artifact);
+        fits.then_some(memory.id)
+    })
+}
+
+/// Finds memories on the same subject of which a fact differs.
+fn disagreeing(
+    graph: &RuntimeGraph,
+    artifact: &Artifact,
+    new: &ToolMemoryDerived,
+    superseded: Option<MemoryId>,
+) -> (Vec<MemoryId>, Vec<[u8; 8]>) {
+    let (mut memories, mut keys) = (Vec::new(), Vec::new());
+    // An error says that the tool could not answer, and contradicts nothing.
+    if artifact.status != CallStatus::Succeeded {
+        return (memories, keys);
+    }
+    let Some(subject) = new.subject else {
+        return (memories, keys);
+    };
+    let Some(lineage) = graph.lineage(&artifact.common.ownership.branch) else {
+        return (memories, keys);
+    };
+    let known: Vec<&Memory> = graph.about(&subject).collect();
+    for old in known.into_iter().rev().take(COMPARED_MAX) {
+        let origin = old.common.origin.position;
+        let comparable = Some(old.id) != superseded
+            && old.superseded_by.is_none()
+            && same_owner(old, artifact)
+            && lineage.holds(&old.common.ownership.branch, origin);
+        if !comparable {
+            continue;
+        }
+        let differing = old.facts.iter().filter(|fact| {
+            // A key with several values in one memory is a list, and lists do not contradict.
+            let one =
+                |facts: &[FactDigest]| facts.iter().filter(|f| f.key == fact.key).count() == 1;
+            let other = new.facts.iter().find(|f| f.key == fact.key);
+            other.is_some_and(|other| other.value != fact.value)
+                && one(&old.facts)
+                && one(&new.facts)
+        });
+        let before = keys.len();
+        keys.extend(differing.map(|fact| fact.key));
+        if keys.len() > before {
+            memories.push(old.id);
+        }
+    }
+    memories.reverse();
+    keys.sort_unstable();
+    keys.dedup();
+    (memories, keys)
+}
+
+fn same_owner(memory: &Memory, artifact: &Artifact) -> bool {
+    memory.common.ownership.owner_participant == artifact.common.ownership.owner_participant
+}
+
+/// Sorts the keys of all objects, so that two writings of one value are equal.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<(String, Value)> = map
+                .into_iter()
+                .map(|(key, value)| (key, sorted(value)))
+                .collect();
+            entries.sort_by(|a, b| a.0.cmp(&b.0));
+            Value::Object(entries.into_iter().collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
+        other => other,
+    }
+}

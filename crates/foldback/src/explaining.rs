@@ -1,0 +1,80 @@
+//! Recorded assemblies, folded and decided again to be explained.
+
+use crate::Engine;
+use crate::command::Recorded;
+use crate::error::Error;
+use foldback_assembly::{Explanation, assemble, explain_assembly, explain_record};
+use foldback_event::kind::{ContextAssembled, PolicyRegistered};
+use foldback_event::{AssemblyId, Body, ConversationId};
+use foldback_graph::RuntimeGraph;
+
+impl Engine {
+    /// Folds a conversation to the position of a recorded assembly and decides again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if there is no such assembly, or something it needs cannot be read.
+    pub async fn recorded(
+        &self,
+        conversation: ConversationId,
+        id: &AssemblyId,
+    ) -> Result<Recorded, Error> {
+        let missing = || Error::UnknownRecord {
+            what: "assembly",
+            id: id.to_string(),
+        };
+        let node = {
+            let loaded = self.load(conversation).await?;
+            loaded.graph.assembly(id).cloned().ok_or_else(missing)?
+        };
+        let mut recorded: Option<ContextAssembled> = None;
+        let mut registered: Option<PolicyRegistered> = None;
+        let mut graph = RuntimeGraph::default();
+        self.scan(conversation, 1, |event, _| {
+            if event.envelope.version <= node.position {
+                graph.apply(&event);
+            }
+            match event.body {
+                Body::ContextAssembled(body) if body.assembly == *id => recorded = Some(body),
+                Body::PolicyRegistered(body) if body.digest == node.policy => {
+                    registered = Some(body);
+                }
+                _ => {}
+            }
+            Ok(())
+        })
+        .await?;
+        let recorded = recorded.ok_or_else(missing)?;
+        let registered = registered.ok_or(Error::Bug {
+            what: "an assembly without a policy",
+        })?;
+        let policy =
+            self.open_policy(&registered.digest, &registered.document, &registered.name)?;
+        let assembly = assemble(&graph, policy.policy(), &recorded.request)?;
+        let differences = assembly.differences(&recorded)?;
+        Ok(Recorded {
+            graph,
+            assembly,
+            differences,
+            policy,
+        })
+    }
+}
+
+impl Recorded {
+    /// Explains every candidate, in ascending order of position.
+    pub fn explain(&self) -> Vec<Explanation> {
+        explain_assembly(&self.graph, &self.assembly)
+    }
+
+    /// Explains the record that the event at a position created; `whole` is the conversation at its
+    /// end, by which a record that came later is told from one that never was.
+    pub fn explain_record(&self, whole: &RuntimeGraph, position: u64) -> Option<Explanation> {
+        let graph = if position > self.graph.position() {
+            whole
+        } else {
+            &self.graph
+        };
+        explain_record(graph, &self.assembly, position)
+    }
+}

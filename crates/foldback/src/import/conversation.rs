@@ -1,0 +1,350 @@
+//! One conversation of a source: what is new is sealed and written chunk by chunk.
+
+use super::body::{Step, Subject};
+use super::{ImportOptions, ImportedConversation};
+use crate::Engine;
+use crate::engine::{Draft, Write};
+use crate::error::Error;
+use foldback_event::kind::{
+    BranchForked, ConversationOpened, FindingRecorded, ParticipantJoined, SourceImported,
+};
+use foldback_event::{
+    AccountId, Actor, BatchId, Body, BranchId, ConversationId, Digest, EventId, Label, MediaType,
+    Micros, ParticipantId, PayloadRef,
+};
+use foldback_trace::{SourceBody, SourceConversation, SourceFinding};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many source records, and how many bytes of them, are written at once.
+const CHUNK_RECORDS: usize = 512;
+const CHUNK_BYTES: usize = 4 * 1024 * 1024;
+
+pub(super) struct ConversationImport<'s> {
+    pub(super) engine: &'s Engine,
+    pub(super) options: &'s ImportOptions,
+    pub(super) source: &'s SourceConversation,
+    file: (Digest, u64),
+    pub(super) id: ConversationId,
+    pub(super) account: AccountId,
+    /// The position of every event that is in the log.
+    positions: BTreeMap<EventId, u64>,
+    /// The calls of the source, by key: the index of their record.
+    pub(super) calls: BTreeMap<&'s str, usize>,
+    joined: BTreeSet<usize>,
+    forked: BTreeSet<usize>,
+    added: u64,
+    present: u64,
+}
+
+impl<'s> ConversationImport<'s> {
+    pub(super) fn new(
+        engine: &'s Engine,
+        options: &'s ImportOptions,
+        source: &'s SourceConversation,
+        file: (Digest, u64),
+    ) -> Self {
+        let account = options.account.unwrap_or(engine.account);
+        let name = format!("{}:{}", source.format.name(), source.key);
+        let calls = source
+            .records
+            .iter()
+            .enumerate()
+            .filter_map(|(at, record)| match &record.body {
+                SourceBody::CallRequested { call, .. } => Some((call.as_str(), at)),
+                _ => None,
+            });
+        Self {
+            engine,
+            options,
+            source,
+            file,
+            id: ConversationId::from_source(account.as_bytes(), &name),
+            account,
+            positions: BTreeMap::new(),
+            calls: calls.collect(),
+            joined: BTreeSet::new(),
+            forked: BTreeSet::from([0]),
+            added: 0,
+            present: 0,
+        }
+    }
+
+    pub(super) async fn run(mut self) -> Result<ImportedConversation, Error> {
+        let loaded = self.engine.load(self.id).await?;
+        if loaded.graph.position() > 0 {
+            let positions = &mut self.positions;
+            self.engine
+                .scan(self.id, 1, |event, _| {
+                    positions.insert(event.envelope.event_id, event.envelope.version);
+                    Ok(())
+                })
+                .await?;
+        }
+        if loaded
+            .graph
+            .conversation()
+            .is_some_and(|conversation| conversation.erased)
+        {
+            return Err(Error::ConversationErased {
+                conversation: self.id,
+            });
+        }
+        let mut write = Write::new(self.engine, self.id, loaded);
+        self.open(&mut write).await?;
+        let mut next = 0;
+        while next < self.source.records.len() {
+            next = self.chunk(&mut write, next).await?;
+        }
+        self.findings(&mut write).await?;
+        if self.added > 0 {
+            let (digest, bytes) = self.file;
+            let body = SourceImported {
+                format: self.source.format.label(),
+                digest,
+                bytes,
+            };
+            let id = self.event_id(&format!("imported:{digest}"));
+            self.push(&mut write, id, None, body.into())?;
+        }
+        self.commit(&mut write).await?;
+        let graph = write.graph();
+        let count = |wanted: fn(&SourceBody) -> bool| {
+            self.source
+                .records
+                .iter()
+                .filter(|record| wanted(&record.body))
+                .count() as u64
+        };
+        let mut findings: BTreeMap<String, u64> = BTreeMap::new();
+        for finding in graph.findings() {
+            *findings.entry(finding.code.to_string()).or_default() += 1;
+        }
+        Ok(ImportedConversation {
+            id: self.id,
+            title: self.source.title.clone(),
+            events: self.added,
+            messages: count(|body| matches!(body, SourceBody::Message { .. })),
+            tool_calls: count(|body| matches!(body, SourceBody::CallRequested { .. })),
+            artifacts: graph.artifacts().count() as u64,
+            memories: graph.memories().count() as u64,
+            findings,
+            already_present: self.present,
+        })
+    }
+
+    /// Makes the id of an event from the stable key of what it tells.
+    pub(super) fn event_id(&self, key: &str) -> EventId {
+        EventId::from_source(self.id.as_bytes(), key)
+    }
+
+    pub(super) fn participant(&self, index: usize) -> ParticipantId {
+        let key = self
+            .source
+            .participants
+            .get(index)
+            .map_or("", |p| p.key.as_str());
+        ParticipantId::from_source(self.id.as_bytes(), key)
+    }
+
+    pub(super) fn branch(&self, index: usize) -> BranchId {
+        let key = self
+            .source
+            .branches
+            .get(index)
+            .map_or("", |b| b.key.as_str());
+        BranchId::from_source(self.id.as_bytes(), key)
+    }
+
+    /// Adds an event, unless it is in the log already.
+    pub(super) fn push(
+        &mut self,
+        write: &mut Write<'_>,
+        event_id: EventId,
+        occurred_at: Option<Micros>,
+        body: Body,
+    ) -> Result<(), Error> {
+        if self.positions.contains_key(&event_id) {
+            return Ok(());
+        }
+        let actor = Actor::IMPORTER;
+        let draft = Draft {
+            event_id,
+            occurred_at,
+            actor,
+            causation: None,
+            correlation: None,
+            body,
+        };
+        let position = write.push(draft)?;
+        self.positions.insert(event_id, position);
+        self.added += 1;
+        Ok(())
+    }
+
+    async fn commit(&self, write: &mut Write<'_>) -> Result<(), Error> {
+        // The batch is named after the place it begins at: a second import of the same part
+        // finds its events and writes none.
+        let name = format!("import at {}", self.positions.len() - write.len());
+        write
+            .commit(BatchId::from_source(self.id.as_bytes(), &name))
+            .await
+    }
+
+    async fn seal_text(&self, text: &Option<String>) -> Result<Option<PayloadRef>, Error> {
+        let Some(text) = text else { return Ok(None) };
+        let bytes = text.clone().into_bytes();
+        Ok(Some(
+            self.engine
+                .seal_one(self.account, bytes, MediaType::Text)
+                .await?,
+        ))
+    }
+
+    async fn open(&mut self, write: &mut Write<'_>) -> Result<(), Error> {
+        let at = self.source.records.iter().find_map(|record| record.at);
+        let event_id = self.event_id("opened");
+        if !self.positions.contains_key(&event_id) {
+            let body = ConversationOpened {
+                account: self.account,
+                branch: self.branch(0),
+                title: self.seal_text(&self.source.title).await?,
+                source: Some(self.source.format.label()),
+            };
+            self.push(write, event_id, at, body.into())?;
+        }
+        for index in 0..self.source.participants.len().min(2) {
+            self.join(write, index, at).await?;
+        }
+        Ok(())
+    }
+
+    async fn join(
+        &mut self,
+        write: &mut Write<'_>,
+        index: usize,
+        at: Option<Micros>,
+    ) -> Result<(), Error> {
+        let Some(participant) = self.source.participants.get(index) else {
+            return Ok(());
+        };
+        let event_id = self.event_id(&format!("joined:{}", participant.key));
+        if !self.joined.insert(index) || self.positions.contains_key(&event_id) {
+            return Ok(());
+        }
+        let body = ParticipantJoined {
+            participant: self.participant(index),
+            kind: participant.kind,
+            name: self.seal_text(&participant.name).await?,
+            model: participant.model.as_deref().map(Label::or_stand_in),
+        };
+        self.push(write, event_id, at, body.into())
+    }
+
+    async fn fork(
+        &mut self,
+        write: &mut Write<'_>,
+        index: usize,
+        at: Option<Micros>,
+    ) -> Result<(), Error> {
+        let Some(branch) = self.source.branches.get(index) else {
+            return Ok(());
+        };
+        let event_id = self.event_id(&format!("forked:{}", branch.key));
+        if !self.forked.insert(index) || self.positions.contains_key(&event_id) {
+            return Ok(());
+        }
+        let body = BranchForked {
+            branch: self.branch(index),
+            parent: branch.parent.map(|(parent, _)| self.branch(parent)),
+            at: branch.parent.map_or(0, |(_, record)| self.end_of(record)),
+            title: self.seal_text(&branch.title).await?,
+        };
+        self.push(write, event_id, at, body.into())
+    }
+
+    /// Finds the position of the last event that a source record made.
+    fn end_of(&self, record: usize) -> u64 {
+        let Some(record) = self.source.records.get(record) else {
+            return 0;
+        };
+        let ids = Step::event_keys(record);
+        let positions = ids
+            .iter()
+            .filter_map(|key| self.positions.get(&self.event_id(key)));
+        positions.copied().max().unwrap_or(0)
+    }
+
+    /// Writes some records and gives the index of the next one.
+    async fn chunk(&mut self, write: &mut Write<'_>, from: usize) -> Result<usize, Error> {
+        let mut steps: Vec<Step<'s>> = Vec::new();
+        let mut payloads = Vec::new();
+        let mut bytes = 0;
+        let mut next = from;
+        let source = self.source;
+        for (index, record) in source.records.iter().enumerate().skip(from) {
+            if steps.len() >= CHUNK_RECORDS || bytes >= CHUNK_BYTES {
+                break;
+            }
+            next = index + 1;
+            let known = Step::event_keys(record)
+                .first()
+                .is_some_and(|key| self.positions.contains_key(&self.event_id(key)));
+            if known {
+                self.present += 1;
+                continue;
+            }
+            let step = Step::plan(self, record);
+            let planned = step.payloads();
+            bytes += planned.iter().map(|(bytes, _)| bytes.len()).sum::<usize>();
+            payloads.extend(planned);
+            steps.push(step);
+        }
+        let mut refs = self.engine.seal(self.account, payloads).await?.into_iter();
+        for step in steps {
+            let record = step.record;
+            self.join(write, record.participant, record.at).await?;
+            if let Subject::Child {
+                branch,
+                participant,
+            } = step.subject()
+            {
+                self.join(write, participant, record.at).await?;
+                self.fork(write, branch, record.at).await?;
+            }
+            self.fork(write, record.branch, record.at).await?;
+            step.write(self, write, &mut refs)?;
+        }
+        self.commit(write).await?;
+        Ok(next)
+    }
+
+    async fn findings(&mut self, write: &mut Write<'_>) -> Result<(), Error> {
+        let mut seen: BTreeMap<(&str, u64), u32> = BTreeMap::new();
+        let mut new: Vec<(EventId, &SourceFinding)> = Vec::new();
+        for finding in &self.source.findings {
+            let number = seen
+                .entry((finding.code, finding.place.number))
+                .or_default();
+            *number += 1;
+            let key = format!("finding:{}:{}:{number}", finding.code, finding.place);
+            let id = self.event_id(&key);
+            if !self.positions.contains_key(&id) {
+                new.push((id, finding));
+            }
+        }
+        let texts = new
+            .iter()
+            .map(|(_, f)| (f.detail.clone().into_bytes(), MediaType::Text));
+        let refs = self.engine.seal(self.account, texts.collect()).await?;
+        for ((id, finding), detail) in new.into_iter().zip(refs) {
+            let code = Label::or_stand_in(finding.code);
+            let body = FindingRecorded {
+                code,
+                place: finding.place.number,
+                detail: Some(detail),
+            };
+            self.push(write, id, None, body.into())?;
+        }
+        Ok(())
+    }
+}
