@@ -11,6 +11,7 @@
 pub mod draw;
 mod generate;
 pub mod golden;
+pub mod provider_rules;
 mod rng;
 pub mod story;
 
