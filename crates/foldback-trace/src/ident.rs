@@ -5,7 +5,7 @@
 //! ids of its beginning.
 
 use foldback_event::Digest;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The domain of the digest that stands for the rest of a long id.
 const CONTEXT: &str = "foldback 2026 trace long id v1";
@@ -17,6 +17,8 @@ const TAIL_CHARS: usize = 13;
 #[derive(Debug)]
 pub(crate) struct Ids {
     used: BTreeSet<String>,
+    /// The number that the next id of a base tries first.
+    next: BTreeMap<String, u32>,
     chars_max: usize,
 }
 
@@ -25,6 +27,7 @@ impl Ids {
     pub(crate) fn new(chars_max: usize) -> Self {
         Self {
             used: BTreeSet::new(),
+            next: BTreeMap::new(),
             chars_max,
         }
     }
@@ -32,14 +35,18 @@ impl Ids {
     /// Gives an id that is like the wanted one and was not given out in this request.
     pub(crate) fn give(&mut self, wanted: &str) -> String {
         let base = short(&word(wanted, "call"), wanted, self.chars_max);
-        let mut id = base.clone();
-        let mut count = 2_u32;
-        while !self.used.insert(id.clone()) {
-            let next = format!("{base}_{count}");
-            id = short(&next, &next, self.chars_max);
-            count += 1;
+        if self.used.insert(base.clone()) {
+            return base;
         }
-        id
+        let count = self.next.entry(base.clone()).or_insert(2);
+        loop {
+            let next = format!("{base}_{count}");
+            *count = count.saturating_add(1);
+            let id = short(&next, &next, self.chars_max);
+            if self.used.insert(id.clone()) {
+                return id;
+            }
+        }
     }
 }
 

@@ -7,7 +7,7 @@
 //! - `plan`: one look over all entries, for what a line alone cannot tell: where a model's answer
 //!   ends, which call started which agent, what is written twice;
 //! - `tree`: parents become branches;
-//! - `walk`, `block` and `child`: entries become records, in the order of the file.
+//! - `walk`, `block`, `result` and `child`: entries become records, in the order of the file.
 //!
 //! **Invariant:** a key depends on the line and on what stands before it, never on what follows.
 
@@ -15,6 +15,7 @@ mod block;
 mod child;
 mod entry;
 mod plan;
+mod result;
 mod tree;
 mod walk;
 
@@ -219,14 +220,15 @@ fn file<'a>(index: usize, source: &SourceFile<'a>, text: &'a Text<'a>) -> File<'
 /// The file's name tells the session where it can, because a resumed session begins with lines of
 /// an older one. Else the first line that names a session does: a file that grows keeps it.
 fn key(file: &File<'_>) -> String {
-    let named = file
-        .sessions
-        .iter()
-        .find(|session| file.stem.contains(session.as_str()));
-    let session = named
-        .or_else(|| file.sessions.first())
-        .cloned()
-        .unwrap_or_else(|| {
+    let named = uuid_at_end(file.stem).or_else(|| {
+        file.sessions
+            .iter()
+            .map(String::as_str)
+            .find(|one| file.stem.contains(one))
+    });
+    let named = named.or_else(|| file.sessions.first().map(String::as_str));
+    let session = named.map_or_else(
+        || {
             let first = file
                 .entries
                 .iter()
@@ -237,9 +239,22 @@ fn key(file: &File<'_>) -> String {
                 .chars()
                 .take(32)
                 .collect()
-        });
+        },
+        str::to_owned,
+    );
     match &file.agent {
         Some(agent) => format!("{session}/agent-{agent}"),
         None => session,
     }
+}
+
+/// Finds the session in a name such as `0fae0449-64d3-4788-8622-d3a47d82c14b`.
+fn uuid_at_end(stem: &str) -> Option<&str> {
+    const GROUPS: &[usize] = &[8, 4, 4, 4, 12];
+    const CHARS: usize = 36;
+    let uuid = stem.get(stem.len().checked_sub(CHARS)?..)?;
+    let fits = |(group, chars): (&str, &usize)| {
+        group.len() == *chars && group.bytes().all(|b| b.is_ascii_hexdigit())
+    };
+    uuid.split('-').zip(GROUPS).all(fits).then_some(uuid)
 }

@@ -87,6 +87,7 @@ fn trajectory(
         model: None,
         messages,
     };
+    let is_empty = origin.messages.is_empty();
     let mut conversation = chat::conversation(key, Format::TauBench, &origin);
     if fields.get("task_id").is_some() {
         let task = plain("task_id");
@@ -95,7 +96,7 @@ fn trajectory(
             None => format!("task {task}"),
         });
     }
-    if conversation.records.is_empty() {
+    if is_empty {
         let place = Place {
             file,
             number,

@@ -4,7 +4,7 @@ use super::child::{Child, Task};
 use super::entry::{COMPACT_BOUNDARY, Entry, Item};
 use super::plan::Plan;
 use super::tree::{Growth, NodeIndex, Parent, Tree};
-use super::{File, block};
+use super::{File, block, result};
 use crate::read::builder::{Builder, MAIN, MODEL, Scene, USER, line_key};
 use crate::read::call::Calls;
 use crate::read::json::{object, quoted};
@@ -260,7 +260,7 @@ impl<'a> Walk<'_, 'a> {
         let answer = entry.answer_id();
         let known = match (&answer, &entry.item) {
             (Some(id), _) => self.tree.answer(file, id),
-            (None, Item::User(message)) => block::results_in(message)
+            (None, Item::User(message)) => result::results_in(message)
                 .iter()
                 .find_map(|id| self.calls.latest(id))
                 .and_then(|call| self.call_nodes.get(&call.key).copied())
