@@ -27,7 +27,8 @@ pub enum DetectError {
         at: usize,
     },
     /// The file is neither one JSON value nor lines of JSON.
-    #[error("`{name}` is not JSON: line {line}, column {column}")]
+    #[error("`{name}` is not JSON: line {line}, column {column}; supported are {supported}",
+        supported = SUPPORTED)]
     Json {
         /// The file.
         name: String,

@@ -17,6 +17,8 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
 const EXPECTED: &str = "an array of messages, an object with `messages`, or lines of such objects";
 
 /// The domain of the digests of messages.
@@ -37,6 +39,34 @@ pub(super) struct Origin<'a> {
     /// The model that the container names.
     pub(super) model: Option<String>,
     pub(super) messages: Vec<&'a RawValue>,
+    /// The text and the bytes of the file it was mended from, where it was.
+    pub(super) mended: Option<Mended<'a>>,
+}
+
+/// A text, and the bytes of the file that it was mended from; mending changes no length.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mended<'a> {
+    pub(super) text: &'a str,
+    pub(super) bytes: &'a [u8],
+}
+
+impl<'a> Mended<'a> {
+    /// Pairs a file's text with its bytes; none if they are the same.
+    pub(super) fn of(text: &'a str, bytes: &'a [u8]) -> Option<Self> {
+        let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
+        (bytes != text.as_bytes()).then_some(Self { text, bytes })
+    }
+
+    /// Gives the bytes that a value was mended from; none if it was not.
+    fn bytes_of(&self, raw: &RawValue) -> Option<&'a [u8]> {
+        let value = raw.get();
+        let start = value
+            .as_ptr()
+            .addr()
+            .checked_sub(self.text.as_ptr().addr())?;
+        let bytes = self.bytes.get(start..start.checked_add(value.len())?)?;
+        (bytes != value.as_bytes()).then_some(bytes)
+    }
 }
 
 /// Reads files of this format.
@@ -47,7 +77,8 @@ pub(super) fn read(files: &[SourceFile<'_>]) -> Result<Vec<SourceConversation>, 
         let text = whole_text(source, EXPECTED)?;
         match serde_json::from_str::<&RawValue>(&text) {
             Ok(value) => {
-                let origin = origin(source, file, value)?;
+                let mut origin = origin(source, file, value)?;
+                origin.mended = Mended::of(&text, source.bytes);
                 let key = keys.of(&format!("chat:{}", start_digest(&origin.messages)));
                 all.push(conversation(key, Format::OpenAiChat, &origin));
             }
@@ -145,6 +176,7 @@ fn rows(source: &SourceFile<'_>, file: usize, keys: &mut Keys, all: &mut Vec<Sou
             beside_code: "request-fields",
             model: fields.text("model"),
             messages,
+            mended: Mended::of(text, line.bytes),
         };
         all.push(conversation(key, Format::OpenAiChat, &origin));
     }
@@ -175,6 +207,7 @@ fn origin<'a>(
         beside_code: "request-fields",
         model: None,
         messages: Vec::new(),
+        mended: None,
     };
     if let Some(messages) = items(value) {
         origin.messages = messages;
@@ -226,7 +259,21 @@ pub(super) fn conversation(key: String, format: Format, origin: &Origin<'_>) -> 
     let mut chain = Digest::of(CONTEXT, b"");
     for (index, raw) in origin.messages.iter().enumerate() {
         chain = Digest::of(CONTEXT, &[&chain.as_bytes()[..], &compact(raw)].concat());
-        reader.message(&format!("m{index}-{}", chain.short()), place(index), raw);
+        let key = format!("m{index}-{}", chain.short());
+        if let Some(bytes) = origin.mended.and_then(|mended| mended.bytes_of(raw)) {
+            let scene = Scene {
+                place: place(index),
+                branch: MAIN,
+                participant: USER,
+                at: None,
+            };
+            let what = "half of a surrogate pair is no character and was replaced in the text";
+            reader.builder.find("lone-surrogate", &scene.place, what);
+            reader
+                .builder
+                .keep(&scene, &format!("{key}:bytes"), "lone-surrogate", bytes);
+        }
+        reader.message(&key, place(index), raw);
     }
     reader.finish()
 }

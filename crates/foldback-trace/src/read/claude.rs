@@ -6,7 +6,7 @@
 //! - `entry`: each line becomes an entry, or says why it is none;
 //! - `plan`: one look over all entries, for what a line alone cannot tell: where a model's answer
 //!   ends, which call started which agent, what is written twice;
-//! - `tree`: parents become branches;
+//! - `tree` and `place`: parents become branches;
 //! - `walk`, `block`, `result` and `child`: entries become records, in the order of the file.
 //!
 //! **Invariant:** a key depends on the line and on what stands before it, never on what follows.
@@ -14,6 +14,7 @@
 mod block;
 mod child;
 mod entry;
+mod place;
 mod plan;
 mod result;
 mod tree;

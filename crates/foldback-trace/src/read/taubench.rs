@@ -4,7 +4,7 @@
 //! of a chat as one text; taking it apart would be guessing, so it is one notice.
 
 use super::builder::{Builder, MAIN, Scene, USER, annotate, line_key};
-use super::chat::{self, Keys, Origin, not_json, number, start_digest, whole_text};
+use super::chat::{self, Keys, Mended, Origin, not_json, number, start_digest, whole_text};
 use super::json::{Fields, items};
 use super::{ReadError, SourceFile, line};
 use crate::{Content, Format, Place, SourceBody, SourceConversation};
@@ -19,6 +19,7 @@ pub(super) fn read(files: &[SourceFile<'_>]) -> Result<Vec<SourceConversation>, 
     let mut keys = Keys::default();
     for (file, source) in files.iter().enumerate() {
         let text = whole_text(source, EXPECTED)?;
+        let mended = Mended::of(&text, source.bytes);
         match serde_json::from_str::<&RawValue>(&text) {
             Ok(value) => match items(value) {
                 Some(trajectories) => {
@@ -30,12 +31,13 @@ pub(super) fn read(files: &[SourceFile<'_>]) -> Result<Vec<SourceConversation>, 
                             &at,
                             number(index),
                             raw,
+                            mended,
                             &mut keys,
                         )?);
                     }
                 }
                 None if is_row(value) => rows(source, file, &mut keys, &mut all),
-                None => all.push(trajectory(source, file, "", 1, value, &mut keys)?),
+                None => all.push(trajectory(source, file, "", 1, value, mended, &mut keys)?),
             },
             Err(error) => {
                 let before = all.len();
@@ -59,6 +61,7 @@ fn trajectory(
     at: &str,
     number: u64,
     raw: &RawValue,
+    mended: Option<Mended<'_>>,
     keys: &mut Keys,
 ) -> Result<SourceConversation, ReadError> {
     let shape = |path: String, expected| ReadError::Shape {
@@ -86,6 +89,7 @@ fn trajectory(
         beside_code: "trajectory-fields",
         model: None,
         messages,
+        mended,
     };
     let is_empty = origin.messages.is_empty();
     let mut conversation = chat::conversation(key, Format::TauBench, &origin);

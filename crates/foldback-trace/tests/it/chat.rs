@@ -177,3 +177,15 @@ fn a_rendered_chat_is_one_notice() {
     insta::assert_snapshot!(outline(&row), @r#"0/user: notice by the client "user: hi\nassistant: None""#);
     assert_eq!(findings(&row), ["rendered-chat line 1"]);
 }
+
+#[test]
+fn half_a_character_is_replaced_and_its_bytes_are_kept() {
+    let chat = "\u{feff} [{\"role\":\"user\",\"content\":\"fine\"},{\"role\":\"user\",\"content\":\"x\\ud83d\"}]";
+    let read = one("f", chat.as_bytes());
+    insta::assert_snapshot!(outline(&read), @r#"
+    0/user: user "fine"
+    0/user: kept lone-surrogate {"role":"user","content":"x\ud83d"}
+    0/user: user "x�"
+    "#);
+    assert_eq!(findings(&read), ["lone-surrogate /1"]);
+}

@@ -185,7 +185,7 @@ fn sessions_are_read_without_false_branches_and_with_their_agents() {
 }
 
 /// Checks what the model of sources promises.
-fn check_model(one: &SourceConversation) {
+pub(crate) fn check_model(one: &SourceConversation) {
     let mut keys = BTreeSet::new();
     let mut calls = BTreeMap::new();
     let mut runs = BTreeSet::new();

@@ -84,19 +84,22 @@ fn another_format_is_named_with_what_is_supported() {
 
 #[test]
 fn what_is_no_text_or_no_json_is_named_with_its_place() {
-    let told = |bytes: &[u8]| detect(bytes, "f").unwrap_err().to_string();
+    let told = |bytes: &[u8]| {
+        let told = detect(bytes, "f").unwrap_err().to_string();
+        told.replace(&format!("; supported are {SUPPORTED}"), " ...")
+    };
     assert_eq!(told(b""), "`f` is empty");
     assert_eq!(told(b" \n\xef"), "`f` is empty");
     assert_eq!(told(b"ab\xff"), "`f` is not UTF-8 text at byte 2");
     assert_eq!(
         told(b"[{\"role\":\"user\"},\n {\"role\":"),
-        "`f` is not JSON: line 2, column 9"
+        "`f` is not JSON: line 2, column 9 ..."
     );
     assert_eq!(
         told(b"{\n \"messages\": [\n  {}\n"),
-        "`f` is not JSON: line 4, column 0"
+        "`f` is not JSON: line 4, column 0 ..."
     );
-    assert_eq!(told(b"hello"), "`f` is not JSON: line 1, column 1");
+    assert_eq!(told(b"hello"), "`f` is not JSON: line 1, column 1 ...");
 }
 
 #[test]

@@ -9,6 +9,8 @@ mod claude;
 #[cfg(test)]
 mod content;
 #[cfg(test)]
+mod damage;
+#[cfg(test)]
 mod data;
 #[cfg(test)]
 mod detect;
