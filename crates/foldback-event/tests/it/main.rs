@@ -7,6 +7,8 @@ mod chain;
 #[cfg(test)]
 mod codec;
 #[cfg(test)]
+mod document;
+#[cfg(test)]
 mod golden;
 #[cfg(test)]
 mod ids;
