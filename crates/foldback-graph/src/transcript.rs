@@ -5,8 +5,8 @@
 
 use crate::RuntimeGraph;
 use foldback_event::{
-    ArtifactId, BranchId, CallId, CallStatus, Label, MessageId, MessageRole, Micros, ParticipantId,
-    PayloadRef, RecordKind,
+    ArtifactId, BranchId, CallId, CallStatus, Label, MediaType, MessageId, MessageRole, Micros,
+    ParticipantId, PayloadRef, RecordKind,
 };
 use std::fmt::Write as _;
 
@@ -82,6 +82,10 @@ fn entry(graph: &RuntimeGraph, position: u64) -> Option<Entry> {
     match record.kind {
         RecordKind::Message => {
             let node = graph.message(&MessageId::from_bytes(record.id))?;
+            // A model's thinking is kept for the provider that signed it; nobody was shown it.
+            if node.content.media_type == MediaType::Thinking {
+                return None;
+            }
             let kind = EntryKind::Message {
                 id: node.id,
                 role: node.role,

@@ -91,7 +91,7 @@ fn what_is_asked_of_a_lineage_is_inherited_too() {
 }
 
 #[test]
-fn thinking_is_no_part_of_a_replay() {
+fn thinking_is_no_part_of_a_replay_nor_of_a_transcript() {
     let mut s = Story::new("thinking");
     let agent = s.model("agent", "claude");
     let run = s.run(agent);
@@ -107,4 +107,8 @@ fn thinking_is_no_part_of_a_replay() {
     let graph = fold(&s);
     let lineage = graph.lineage(&s.main()).unwrap();
     assert_eq!(graph.replay_tokens(&lineage), 2);
+    insta::assert_snapshot!(crate::seen(&s), @r"
+    #5 assistant agent
+        Yes.
+    ");
 }
