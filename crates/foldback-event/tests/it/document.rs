@@ -262,3 +262,25 @@ fn the_limits_are_the_ones_in_code() {
         assert!(limits.contains(&format!("| {limit} |")), "no limit {limit}");
     }
 }
+
+/// A context in the code that the page does not tell would be a digest that nobody else can make.
+#[test]
+fn every_context_stands_in_the_file_that_is_named() {
+    let text = document();
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut count = 0;
+    for line in section(&text, "### Contexts").lines() {
+        let Some((context, rest)) = line.strip_prefix("| `").and_then(|l| l.split_once("` | "))
+        else {
+            continue;
+        };
+        let file = rest.rsplit('`').nth(1).unwrap();
+        let code = fs::read_to_string(crates.join(file)).unwrap();
+        assert!(
+            code.contains(&format!("\"{context}\"")),
+            "{file} has no `{context}`"
+        );
+        count += 1;
+    }
+    assert_eq!(count, 13);
+}
