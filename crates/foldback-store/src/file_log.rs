@@ -1,12 +1,12 @@
 //! The log in files: opening, appending through the writer, reading beside it.
 
 use crate::bytes::index as to_index;
-use crate::frame::{self, EventFrame, Kind};
-use crate::index::{Index, Place, Tail};
+use crate::fetch::{self, Expected};
+use crate::index::{Index, Segment, Tail};
 use crate::log::check_limits;
 use crate::manifest::{LOCK, Manifest};
 use crate::recovery::{LogDir, Torn, io_error};
-use crate::storage::{FsStorage, LockGuard, Storage, StorageFile, read_range};
+use crate::storage::{FsStorage, LockGuard, Storage};
 use crate::writer::{Append, Message, Shared, Writer};
 use crate::{
     AppendError, Appended, Cache, CacheUse, Capabilities, EventLog, Head, LogReport, NewEvent,
@@ -14,18 +14,18 @@ use crate::{
     check,
 };
 use foldback_event::{BatchId, ConversationId, StoreId};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::thread::JoinHandle;
 use tokio::sync::{mpsc, oneshot, watch};
 
-const SPAN_BYTES_MAX: u32 = 1024 * 1024;
 const READER_TRIES: u32 = 5;
 
 /// How a file log is opened.
 #[derive(Debug, Clone, Copy)]
 pub struct LogOptions {
-    /// The size of a segment. A batch that is larger gets a segment of its own size.
+    /// The size of a full-grown segment: the first ones of a store are smaller. A batch that is
+    /// larger gets a segment of its own size.
     pub segment_bytes: u32,
     /// How many appends wait in the queue before callers wait for a place.
     pub queue: usize,
@@ -250,7 +250,8 @@ impl FileLog {
     pub fn check(&self) -> LogReport {
         let (segments, tail) = {
             let index = self.index();
-            (index.segments.clone(), index.tail)
+            let outlines: Vec<Segment> = index.segments.iter().map(Segment::outline).collect();
+            (outlines, index.tail)
         };
         check::check(&segments, self.inner.manifest.genesis(), tail)
     }
@@ -259,29 +260,6 @@ impl FileLog {
         let index = self.inner.shared.index.read();
         index.unwrap_or_else(PoisonError::into_inner)
     }
-
-    fn places(&self, seqs: &[u64]) -> Vec<Located> {
-        let index = self.index();
-        let located = seqs.iter().map(|seq| {
-            let (segment, place) = index.locate(*seq)?;
-            Some(Located {
-                seq: *seq,
-                file: Arc::clone(&segment.file),
-                path: segment.path.clone(),
-                place,
-            })
-        });
-        // Every seq comes from the same index, which never forgets one.
-        located.flatten().collect()
-    }
-}
-
-#[derive(Debug)]
-struct Located {
-    seq: u64,
-    file: Arc<dyn StorageFile>,
-    path: PathBuf,
-    place: Place,
 }
 
 fn share(dir: LogDir, index: Index) -> Arc<Shared> {
@@ -353,83 +331,6 @@ fn read_beside_writer(log: &LogDir, index: &mut Index) -> Result<(Option<Torn>, 
     }
 }
 
-/// What the index says of an event that is read.
-#[derive(Debug, Clone, Copy)]
-struct Expected {
-    conversation: ConversationId,
-    version: u64,
-}
-
-/// Reads events, those that stand together in one go, and checks each.
-fn fetch(
-    located: &[Located],
-    expected: impl Fn(usize) -> Option<Expected>,
-) -> Result<Vec<StoredEvent>, ReadError> {
-    let mut out = Vec::with_capacity(located.len());
-    let mut rest = located;
-    while let Some(first) = rest.first() {
-        let start = first.place.offset;
-        let together = rest.iter().take_while(|next| {
-            let fits = next
-                .place
-                .offset
-                .checked_sub(start)
-                .is_some_and(|at| at.saturating_add(next.place.bytes) <= SPAN_BYTES_MAX);
-            next.path == first.path && (fits || next.seq == first.seq)
-        });
-        let (run, later) = rest
-            .split_at_checked(together.count())
-            .unwrap_or((rest, &[]));
-        rest = later;
-        let last = run.last().unwrap_or(first);
-        let bytes = u64::from(last.place.offset - start) + u64::from(last.place.bytes);
-        let span =
-            read_range(&*first.file, u64::from(start), bytes).map_err(|source| ReadError::Io {
-                path: first.path.clone(),
-                source,
-            })?;
-        for next in run {
-            let from = to_index(u64::from(next.place.offset - start));
-            let to = from + to_index(u64::from(next.place.bytes));
-            let bytes = span.get(from..to).unwrap_or_default();
-            let event = decode(bytes, next.seq, expected(out.len())).map_err(|what| {
-                ReadError::Corrupt {
-                    file: next.path.clone(),
-                    offset: u64::from(next.place.offset),
-                    seq: next.seq,
-                    what,
-                }
-            })?;
-            out.push(event);
-        }
-    }
-    Ok(out)
-}
-
-fn decode(bytes: &[u8], seq: u64, expected: Option<Expected>) -> Result<StoredEvent, String> {
-    let frame = frame::read(bytes).map_err(|error| error.to_string())?;
-    if frame.kind != Kind::Event || frame.seq != seq || frame.size() != bytes.len() {
-        return Err("another frame stands there".to_owned());
-    }
-    let event = EventFrame::read(frame.payload).ok_or("the event frame is too short")?;
-    if let Some(expected) = expected
-        && (event.conversation != expected.conversation || event.version != expected.version)
-    {
-        return Err(format!(
-            "version {} of {} stands there, not version {} of {}",
-            event.version, event.conversation, expected.version, expected.conversation
-        ));
-    }
-    Ok(StoredEvent {
-        seq,
-        conversation: event.conversation,
-        version: event.version,
-        event_id: event.event_id,
-        hash: event.hash,
-        record: event.record.to_vec(),
-    })
-}
-
 impl EventLog for FileLog {
     async fn append(
         &self,
@@ -477,14 +378,14 @@ impl EventLog for FileLog {
             }
             None => return Ok(Vec::new()),
         };
-        let located = self.places(&seqs);
+        let located = fetch::locate(&self.index(), &seqs);
         if located.len() != seqs.len() {
             return Err(ReadError::Gap {
                 conversation,
                 version: first + crate::bytes::wide(located.len()),
             });
         }
-        fetch(&located, |number| {
+        fetch::fetch(&located, |number| {
             Some(Expected {
                 conversation,
                 version: first + crate::bytes::wide(number),
@@ -520,7 +421,7 @@ impl EventLog for FileLog {
         let Tail { seq: last, .. } = self.index().tail;
         let first = after.map_or(0, |position| position.0).saturating_add(1);
         let seqs: Vec<u64> = (first..=last).take(limit).collect();
-        fetch(&self.places(&seqs), |_| None)
+        fetch::fetch(&fetch::locate(&self.index(), &seqs), |_| None)
     }
 
     fn subscribe(&self) -> watch::Receiver<Tip> {

@@ -56,6 +56,18 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
+    /// The segment without what it holds, but for its last batch.
+    pub(crate) fn outline(&self) -> Self {
+        Self {
+            first_seq: self.first_seq,
+            path: self.path.clone(),
+            file: Arc::clone(&self.file),
+            size: self.size,
+            places: Vec::new(),
+            batches: self.batches.last().copied().into_iter().collect(),
+        }
+    }
+
     /// The offset right after the last batch.
     pub(crate) fn end(&self) -> u32 {
         self.batches.last().map_or(0, |batch| batch.end)
@@ -168,5 +180,65 @@ impl Index {
 
     pub(crate) fn count(&self) -> u64 {
         self.segments.iter().map(|s| wide(s.places.len())).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::{Access, MemoryStorage, Storage};
+    use std::path::Path;
+
+    fn batch(first_seq: u64, first_version: u64, id: u8) -> Batch {
+        Batch {
+            commit: Commit {
+                count: 2,
+                first_seq,
+                last_seq: first_seq + 1,
+                first_version,
+                group: 0,
+                batch_id: BatchId::from_bytes([id; 16]),
+                conversation: ConversationId::from_bytes([1; 16]),
+                digest: Digest::from_bytes([id; 32]),
+            },
+            hash: Digest::from_bytes([9; 32]),
+            end: 100,
+        }
+    }
+
+    #[test]
+    fn only_a_batch_that_continues_log_and_conversation_is_added() {
+        let storage = MemoryStorage::default();
+        storage.create_dir_all(Path::new("/log")).unwrap();
+        let path = PathBuf::from("/log/1.seg");
+        let mut index = Index::new(Digest::from_bytes([0; 32]));
+        let places = [Place {
+            offset: 0,
+            bytes: 1,
+        }; 2];
+        assert!(index.add(batch(1, 1, 1), &places).is_err(), "no segment");
+        index.segments.push(Segment {
+            first_seq: 1,
+            file: storage.create(&path, Access::Shared).unwrap(),
+            path,
+            size: 4096,
+            places: Vec::new(),
+            batches: Vec::new(),
+        });
+        index.add(batch(1, 1, 1), &places).unwrap();
+        for (wrong, says) in [
+            (batch(4, 3, 2), "starts at seq 4"),
+            (batch(2, 3, 2), "starts at seq 2"),
+            (batch(3, 4, 2), "starts at version 4"),
+            (batch(3, 2, 2), "starts at version 2"),
+            (batch(3, 3, 1), "stored twice"),
+        ] {
+            let what = index.add(wrong, &places).unwrap_err();
+            assert!(what.contains(says), "{what}");
+        }
+        assert!(index.add(batch(3, 3, 2), &places[..1]).is_err());
+        index.add(batch(3, 3, 2), &places).unwrap();
+        assert_eq!((index.count(), index.tail.seq), (4, 4));
+        assert!(index.locate(4).is_some() && index.locate(5).is_none());
     }
 }

@@ -9,10 +9,12 @@
 //! `docs/recovery.md`.
 
 mod log;
+mod log_error;
 
 mod cache;
 mod cached_index;
 mod check;
+mod fetch;
 mod file_log;
 mod frame;
 mod index;
@@ -29,6 +31,7 @@ mod keys;
 mod pack;
 mod vault;
 mod vault_error;
+mod vault_index;
 mod vault_writer;
 
 mod bytes;
@@ -39,9 +42,10 @@ pub use check::{LogProblem, LogReport};
 pub use file_log::{FileLog, LogOptions};
 pub use keys::KeyError;
 pub use log::{
-    AppendError, Appended, BATCH_BYTES_MAX, Capabilities, EventLog, Head, Log, NewEvent, Partition,
-    Position, ReadError, StoredEvent, Tip,
+    Appended, BATCH_BYTES_MAX, Capabilities, EventLog, Head, Log, NewEvent, Partition, Position,
+    StoredEvent, Tip,
 };
+pub use log_error::{AppendError, ReadError};
 pub use manifest::FORMAT;
 pub use memory_log::MemoryLog;
 pub use recovery::{CacheUse, Cut, OpenError, RecoveryReport};

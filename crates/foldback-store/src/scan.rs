@@ -143,3 +143,6 @@ impl Open {
         Ok(commit)
     }
 }
+
+#[cfg(test)]
+mod tests;

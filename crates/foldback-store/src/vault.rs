@@ -9,16 +9,14 @@ use crate::bytes::wide;
 use crate::file_log::make_dir;
 use crate::keys::{AccountKeys, KeyError, KeyStore};
 use crate::manifest::LOCK;
-use crate::pack::{self, Damage, Header};
+use crate::pack::{self, Header};
 use crate::recovery::{Cut, OpenError, io_error};
-use crate::storage::{
-    Access, FsStorage, MemoryStorage, Storage, StorageFile, read_range, write_whole,
-};
+use crate::storage::{FsStorage, MemoryStorage, Storage, StorageFile, read_range};
+use crate::vault_index::{Entry, Pack, State, read_packs};
 use crate::vault_writer::{Message, Put, VaultWriter};
 use crate::{GetError, PutError, VaultProblem, VaultReport, seal};
 use foldback_event::limits::PAYLOAD_BYTES_MAX;
 use foldback_event::{AccountId, Digest, ShortDigest};
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -68,68 +66,6 @@ pub struct VaultRecovery {
     pub cut: Option<Cut>,
     /// What does not read, as far as the headers of all packs and the whole last pack tell.
     pub problems: Vec<VaultProblem>,
-}
-
-/// Where a payload stands.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Entry {
-    pub(crate) pack: u64,
-    pub(crate) offset: u64,
-    pub(crate) bytes: u64,
-    pub(crate) sealed_digest: Digest,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) struct Pack {
-    pub(crate) path: PathBuf,
-    pub(crate) file: Arc<dyn StorageFile>,
-    /// Where the next entry goes.
-    pub(crate) end: u64,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct State {
-    pub(crate) packs: BTreeMap<u64, Pack>,
-    pub(crate) entries: BTreeMap<(AccountId, Digest), Entry>,
-    damaged: BTreeMap<(AccountId, Digest), (PathBuf, u64)>,
-}
-
-impl State {
-    fn has_account(&self, account: AccountId) -> bool {
-        let first = (account, Digest::from_bytes([0; 32]));
-        let last = (account, Digest::from_bytes([0xff; 32]));
-        self.entries.range(first..=last).next().is_some()
-            || self.damaged.range(first..=last).next().is_some()
-    }
-
-    pub(crate) fn insert(&mut self, pack: u64, offset: u64, header: &Header) {
-        let key = (header.label.account, header.label.address);
-        self.damaged.remove(&key);
-        self.entries.insert(
-            key,
-            Entry {
-                pack,
-                offset,
-                bytes: header.entry_bytes(),
-                sealed_digest: header.sealed_digest,
-            },
-        );
-    }
-
-    fn damage(&mut self, path: &Path, damage: &Damage) -> VaultProblem {
-        let label = damage.header.map(|header| header.label);
-        if let Some(label) = label {
-            let place = (path.to_owned(), damage.offset);
-            self.damaged.insert((label.account, label.address), place);
-        }
-        VaultProblem {
-            account: label.map(|label| label.account),
-            address: label.map(|label| label.address),
-            file: Some(path.to_owned()),
-            offset: damage.offset,
-            what: damage.what,
-        }
-    }
 }
 
 /// What the vault's handles and its writer share.
@@ -449,84 +385,4 @@ impl Vault {
             found => found,
         }
     }
-}
-
-/// Reads the packs on from where they are known, cutting a torn tail where this is the writer.
-fn read_packs(shared: &Shared, recovery: &mut VaultRecovery) -> Result<(), OpenError> {
-    let storage = &*shared.storage;
-    let names = match storage.list(&shared.packs) {
-        Ok(names) => names,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-        Err(source) => return Err(io_error("list", &shared.packs)(source)),
-    };
-    let mut numbers: Vec<u64> = names.iter().filter_map(|name| pack::number(name)).collect();
-    numbers.sort_unstable();
-    for number in &numbers {
-        let path = pack::path(&shared.packs, *number);
-        let known = shared.state().packs.get(number).cloned();
-        let start = known.as_ref().map_or(0, |pack| pack.end);
-        let file = match known {
-            Some(pack) => pack.file,
-            None => storage
-                .open(&path, !shared.read_only)
-                .map_err(io_error("open", &path))?,
-        };
-        let size = file.size().map_err(io_error("read", &path))?;
-        let last = numbers.last() == Some(number);
-        let found = pack::walk(&*file, start, size, last).map_err(io_error("read", &path))?;
-        let mut state = shared.state_mut();
-        for damage in found
-            .damaged
-            .iter()
-            .chain(found.tail.iter().filter(|_| !last))
-        {
-            recovery.problems.push(state.damage(&path, damage));
-        }
-        for (offset, header) in &found.entries {
-            state.insert(*number, *offset, header);
-        }
-        let end = if last { found.end } else { size };
-        let opened = Pack {
-            path: path.clone(),
-            file: Arc::clone(&file),
-            end,
-        };
-        state.packs.insert(*number, opened);
-        drop(state);
-        if last && !shared.read_only && end < size {
-            recovery.cut = Some(cut(shared, &names, &path, &*file, end, size)?);
-        }
-    }
-    Ok(())
-}
-
-fn cut(
-    shared: &Shared,
-    names: &[String],
-    path: &Path,
-    file: &dyn StorageFile,
-    end: u64,
-    size: u64,
-) -> Result<Cut, OpenError> {
-    let torn = read_range(file, end, size - end).map_err(io_error("read", path))?;
-    let mut number = 1_u64;
-    let kept = loop {
-        let name = format!("cut-{end:020}-{number}.bin");
-        if !names.contains(&name) {
-            break shared.packs.join(name);
-        }
-        number += 1;
-    };
-    write_whole(&*shared.storage, &kept, &torn, Access::Private)
-        .map_err(io_error("write", &kept))?;
-    file.set_size(end)
-        .and_then(|()| file.sync())
-        .map_err(io_error("cut", path))?;
-    tracing::warn!(bytes = size - end, "torn pack tail cut off and kept aside");
-    Ok(Cut {
-        file: path.to_owned(),
-        offset: end,
-        bytes: size - end,
-        kept,
-    })
 }

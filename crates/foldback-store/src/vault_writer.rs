@@ -7,7 +7,8 @@ use crate::bytes::wide;
 use crate::keys::AccountKeys;
 use crate::pack::{self, Header};
 use crate::storage::{Access, LockGuard};
-use crate::vault::{Pack, Sealed, Shared};
+use crate::vault::{Sealed, Shared};
+use crate::vault_index::{Entry, Pack};
 use crate::{PutError, seal};
 use foldback_event::{AccountId, Digest};
 use std::collections::BTreeMap;
@@ -163,7 +164,7 @@ impl VaultWriter {
     ) -> Result<Sealed, PutError> {
         let address = keys.address(plain);
         let key = (account, address);
-        let stored = |entry: &crate::vault::Entry| entry.sealed_digest;
+        let stored = |entry: &Entry| entry.sealed_digest;
         let found = match group.fresh.get(&key).copied() {
             Some(digest) => Some(digest),
             None => self.shared.state().entries.get(&key).map(stored),
@@ -213,7 +214,7 @@ impl VaultWriter {
             .and_then(|()| pack.file.sync());
         if let Err(source) = written {
             self.poisoned = true;
-            tracing::error!(error = %source, "a write to the vault failed; it takes no more");
+            tracing::warn!(error = %source, "a write to the vault failed; it takes no more");
             return Err(Failed {
                 what: "write",
                 path: pack.path,

@@ -26,6 +26,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 const GROUP_APPENDS_MAX: usize = 4096;
 const GROUP_BYTES_MAX: u64 = 4 * 1024 * 1024;
 const SEGMENT_ALIGN: u64 = 4096;
+const SEGMENT_BYTES_MIN: u64 = 256 * 1024;
 
 type Reply = oneshot::Sender<Result<Appended, AppendError>>;
 
@@ -259,7 +260,7 @@ impl Writer {
     ) -> Result<(), AppendError> {
         self.mark();
         let whole = needed.next_multiple_of(SEGMENT_ALIGN);
-        let size = u32::try_from(whole.max(u64::from(self.segment_bytes))).unwrap_or(u32::MAX);
+        let size = u32::try_from(whole.max(self.next_segment_bytes())).unwrap_or(u32::MAX);
         let dir = &self.shared.dir;
         let path = segment::path(&dir.path, first_seq);
         match segment::create(&*dir.storage, &dir.path, &path, size) {
@@ -297,6 +298,16 @@ impl Writer {
                 })
             }
         }
+    }
+
+    /// A segment is as large as the log before it, between two bounds, so that a small store does
+    /// not pay for a large segment.
+    fn next_segment_bytes(&self) -> u64 {
+        let index = self.shared.index.read();
+        let index = index.unwrap_or_else(PoisonError::into_inner);
+        let log: u64 = index.segments.iter().map(|segment| segment.size).sum();
+        let most = u64::from(self.segment_bytes);
+        log.clamp(SEGMENT_BYTES_MIN.min(most), most)
     }
 
     fn lay_out(&self, group: &mut Group, append: &Append, head: Head, next: Head) -> Batch {
@@ -357,7 +368,7 @@ impl Writer {
             && let Err(error) = self.write(&group.bytes)
         {
             self.poisoned = true;
-            tracing::error!(error = %error, "a write to the log failed; it takes no more");
+            tracing::warn!(error = %error, "a write to the log failed; it takes no more");
             let source = Arc::new(error);
             for (reply, batch, result) in group.replies {
                 // Whatever rested on the failed write is as unknown as it.
