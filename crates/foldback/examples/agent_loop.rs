@@ -6,20 +6,19 @@
 //!
 //! Run it with `cargo run --example agent_loop -p foldback`.
 
+#![expect(clippy::print_stdout, reason = "an example is there to print")]
+
 use foldback::event::kind::{ChildStatus, RecordRef};
 use foldback::event::{
-    Confidence, ConfidenceSource, Freshness, Label, MediaType, ParticipantId, Privacy, RecordKind,
-    RunId, RuntimeKind, Visibility,
+    BranchId, CallId, Confidence, ConfidenceSource, Freshness, Label, MediaType, ParticipantId,
+    Privacy, RecordKind, RunId, RuntimeKind, Visibility,
 };
 use foldback::{
-    AssembleRequest, Assembled, Conversation, Engine, Error, MemoryDraft, NewArtifact, NewCall,
-    NewConversation, NewFact, NewMessage, NewParticipant, NewSkill, NewSkills, Options, Outcome,
-    Promote, RunEnding, StartRun, TakeCheckpoint, assembly_text,
+    AssembleRequest, Assembled, Captured, Conversation, Engine, Error, MemoryDraft, NewArtifact,
+    NewCall, NewConversation, NewFact, NewMessage, NewParticipant, NewSkill, NewSkills, Options,
+    Outcome, Promote, RunEnding, StartRun, TakeCheckpoint, assembly_text,
 };
-
-fn label(text: &str) -> Label {
-    Label::or_stand_in(text)
-}
+use std::fmt::Write as _;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
@@ -31,175 +30,142 @@ async fn main() -> Result<(), Error> {
     let agent = talk
         .join(NewParticipant::model("analyst", label("gpt-4o")))
         .await?;
-    talk.record_message(NewMessage::system(
-        "You prepare reports. Ask before you send one.",
-    ))
-    .await?;
-    talk.remember_fact(NewFact {
-        participant: None,
-        text: "prefers short answers".to_owned(),
-        source: None,
-        supersedes: Vec::new(),
-        privacy: Privacy::Internal,
-    })
-    .await?;
-    talk.change_skills(NewSkills {
-        participant: agent,
-        profile: Some(label("analyst")),
-        skills: vec![
-            NewSkill {
-                name: label("tables"),
-                text: Some("Round to whole euros.".to_owned()),
-            },
-            NewSkill {
-                name: label("charts"),
-                text: None,
-            },
-        ],
-        direct_tools: vec![label("query_sales"), label("send_mail")],
-        integrations: vec![label("drive")],
-    })
-    .await?;
-    talk.record_message(NewMessage::user(
-        opened.user,
-        "Prepare the Q3 report for the north.",
-    ))
-    .await?;
+    let scene = Scene {
+        talk,
+        agent,
+        user: opened.user,
+        branch: opened.branch,
+    };
+    scene.set().await?;
+    let (older, newer) = scene.ask_twice().await?;
+    scene.fail().await?;
+    let (run, call) = scene.wait_for_a_person(older, newer).await?;
+    scene.resume(run, call).await?;
+    let last = scene.ask_for_exact_bytes(&engine, newer).await?;
 
-    // A turn: assemble, start the run with that assembly, call a tool, capture its whole outcome.
-    let run = start(&talk, agent, "the first request").await?;
-    let call = talk
-        .request_call(NewCall::json(
-            run,
-            label("query_sales"),
-            r#"{"region":"north","quarter":3}"#,
-        ))
-        .await?;
-    let rows: String = (1..=40)
-        .map(|n| {
-            format!(
-                "north,2026-0{},store-{n:02},{}\n",
-                7 + n % 3,
-                1_000 + n * 37
-            )
-        })
-        .collect();
-    let table = format!("region,month,store,revenue\n{rows}");
-    let first = talk
-        .capture(NewArtifact::succeeded(call, table, MediaType::Csv))
-        .await?;
-    finish(&talk, run).await?;
+    println!(
+        "as a provider gets it:\n{:#}",
+        foldback::openai::render(&last.prompt)
+    );
+    println!("why:");
+    for explanation in engine.recorded(opened.id, &last.id).await?.explain() {
+        println!("  #{:<3} {}", explanation.position, explanation.sentence);
+    }
+    let found = engine.verify(|_| ()).await?;
+    assert!(found.ok(), "{:?}", found.problems);
+    println!(
+        "verified: {} events, {} of {} assemblies reproduced",
+        found.events, found.reproduced, found.assemblies
+    );
+    Ok(())
+}
 
-    // The same question again: the newer memory supersedes the older one by itself.
-    let run = start(&talk, agent, "with the fresh result raw").await?;
-    let call = talk
-        .request_call(NewCall::json(
-            run,
-            label("query_sales"),
-            r#"{"quarter":3,"region":"north"}"#,
-        ))
-        .await?;
-    let table = format!("region,month,store,revenue\n{rows}north,2026-09,store-41,2517\n");
-    let second = talk
-        .capture(NewArtifact::succeeded(call, table, MediaType::Csv))
-        .await?;
-    finish(&talk, run).await?;
+/// One conversation of one agent with one person.
+struct Scene<'e> {
+    talk: Conversation<'e>,
+    agent: ParticipantId,
+    user: ParticipantId,
+    branch: BranchId,
+}
 
-    // A failure that may be tried again stays in the requests until it is made good.
-    let run = start(&talk, agent, "with the older result superseded").await?;
-    let mail = NewCall::json(run, label("send_mail"), r#"{"to":"board@example.org"}"#);
-    let call = talk.request_call(mail.clone()).await?;
-    let error = "Error: mailbox is over its quota (code 452), try again after 18:00";
-    talk.capture(NewArtifact::failed(call, error, true)).await?;
-    finish(&talk, run).await?;
+impl Scene<'_> {
+    /// Instructions, a fact about the user, skills, and the first question.
+    async fn set(&self) -> Result<(), Error> {
+        let instructions = NewMessage::system("You prepare reports. Ask before you send one.");
+        self.talk.record_message(instructions).await?;
+        let fact = NewFact {
+            participant: None,
+            text: "prefers short answers".to_owned(),
+            source: None,
+            supersedes: Vec::new(),
+            privacy: Privacy::Internal,
+        };
+        self.talk.remember_fact(fact).await?;
+        let tables = NewSkill {
+            name: label("tables"),
+            text: Some("Round to euros.".to_owned()),
+        };
+        let skills = NewSkills {
+            participant: self.agent,
+            profile: Some(label("analyst")),
+            skills: vec![
+                tables,
+                NewSkill {
+                    name: label("charts"),
+                    text: None,
+                },
+            ],
+            direct_tools: vec![label("query_sales"), label("send_mail")],
+            integrations: vec![label("drive")],
+        };
+        self.talk.change_skills(skills).await?;
+        let question = NewMessage::user(self.user, "Prepare the Q3 report for the north.");
+        self.talk.record_message(question).await?;
+        Ok(())
+    }
 
-    // A call that waits for a person: captured as deferred, resolved later.
-    let run = start(&talk, agent, "with the error protected").await?;
-    let call = talk.request_call(mail).await?;
-    let waiting = NewArtifact::open(call, Outcome::Deferred, "waiting for approval by Ines");
-    talk.capture(waiting).await?;
-    let checkpoint = talk
-        .take_checkpoint(TakeCheckpoint {
-            participant: agent,
-            branch: opened.branch,
+    /// Two turns with the same question: the newer memory supersedes the older one by itself.
+    async fn ask_twice(&self) -> Result<(Captured, Captured), Error> {
+        let mut table = "region,month,store,revenue\n".to_owned();
+        for n in 1..=40 {
+            let (month, revenue) = (7 + n % 3, 1_000 + n * 37);
+            let _ = writeln!(table, "north,2026-0{month},store-{n:02},{revenue}");
+        }
+        let run = self.start("the first request").await?;
+        let question = r#"{"region":"north","quarter":3}"#;
+        let call = self.call(run, "query_sales", question).await?;
+        let result = NewArtifact::succeeded(call, table.clone(), MediaType::Csv);
+        let older = self.talk.capture(result).await?;
+        self.finish(run).await?;
+
+        let run = self.start("with the fresh result raw").await?;
+        let question = r#"{"quarter":3,"region":"north"}"#;
+        let call = self.call(run, "query_sales", question).await?;
+        table.push_str("north,2026-09,store-41,2517\n");
+        let result = NewArtifact::succeeded(call, table, MediaType::Csv);
+        let newer = self.talk.capture(result).await?;
+        self.finish(run).await?;
+        Ok((older, newer))
+    }
+
+    /// A failure that may be tried again stays in the requests until it is made good.
+    async fn fail(&self) -> Result<(), Error> {
+        let run = self.start("with the older result superseded").await?;
+        let call = self
+            .call(run, "send_mail", r#"{"to":"board@example.org"}"#)
+            .await?;
+        let error = "Error: mailbox is over its quota (code 452), try again after 18:00";
+        self.talk
+            .capture(NewArtifact::failed(call, error, true))
+            .await?;
+        self.finish(run).await
+    }
+
+    /// A call that waits for a person, a checkpoint, a memory that a model made, and a child that
+    /// does research in the meantime.
+    async fn wait_for_a_person(
+        &self,
+        older: Captured,
+        newer: Captured,
+    ) -> Result<(RunId, CallId), Error> {
+        let run = self.start("with the error protected").await?;
+        let call = self
+            .call(run, "send_mail", r#"{"to":"board@example.org"}"#)
+            .await?;
+        let waiting = NewArtifact::open(call, Outcome::Deferred, "waiting for approval by Ines");
+        self.talk.capture(waiting).await?;
+        let checkpoint = TakeCheckpoint {
+            participant: self.agent,
+            branch: self.branch,
             run: Some(run),
             assembly: None,
             open_calls: vec![call],
             state: Some(b"step 4".to_vec()),
-        })
-        .await?;
-
-    // A child does research of its own. Its scratch stays private; its report reaches the parent.
-    let child = talk
-        .start_child(agent, opened.branch, None, "researcher", None)
-        .await?;
-    let brief = NewMessage::user(agent, "Find what moved the north in Q3.").on(child.branch);
-    talk.record_message(NewMessage {
-        visibility: Visibility::ParticipantPrivate,
-        ..brief
-    })
-    .await?;
-    let child_run = talk
-        .start_run(StartRun {
-            branch: Some(child.branch),
-            runtime_kind: RuntimeKind::Child,
-            ..StartRun::chat(child.participant)
-        })
-        .await?;
-    let search = NewCall::json(child_run, label("search_notes"), r#"{"query":"north Q3"}"#);
-    let search = talk.request_call(search).await?;
-    let notes =
-        NewArtifact::succeeded(search, "[scratch] three notes on store-41", MediaType::Text);
-    let notes = talk.capture(notes).await?;
-    finish(&talk, child_run).await?;
-    let report = "Store 41 opened in September and brings 2,517.";
-    talk.finish_child(
-        child.run,
-        ChildStatus::Succeeded,
-        Some(report),
-        Privacy::Internal,
-    )
-    .await?;
-    if let Some(memory) = notes.memory {
-        talk.promote(Promote {
-            record: RecordRef {
-                kind: RecordKind::Memory,
-                id: *memory.as_bytes(),
-            },
-            to: Visibility::Branch,
-            branch: Some(opened.branch),
-            shared_with: vec![agent],
-            ground: label("cited-in-report"),
-        })
-        .await?;
-    }
-
-    // The parent goes on from its checkpoint, with the child's report and the open call.
-    let state = talk.restore_checkpoint(checkpoint, Some(run)).await?;
-    println!(
-        "restored runtime state: {}",
-        String::from_utf8_lossy(&state.unwrap_or_default())
-    );
-    let request = AssembleRequest {
-        runtime_kind: RuntimeKind::ParentResume,
-        ..AssembleRequest::chat(agent, label("openai"))
-    };
-    show("the parent resumed", &talk.assemble(request).await?);
-    talk.resolve(NewArtifact::succeeded(
-        call,
-        "approved and sent",
-        MediaType::Text,
-    ))
-    .await?;
-    let said = NewMessage::assistant(agent, run, "The report is sent.");
-    talk.record_message(said).await?;
-    finish(&talk, run).await?;
-
-    // A memory that a model made, which says so.
-    if let Some(older) = first.memory {
-        let memory = talk
-            .derive(MemoryDraft {
-                artifacts: vec![second.artifact],
+        };
+        let checkpoint = self.talk.take_checkpoint(checkpoint).await?;
+        if let Some(older) = older.memory {
+            let memory = MemoryDraft {
+                artifacts: vec![newer.artifact],
                 summary: "north, Q3: 41 stores, store-41 is new".to_owned(),
                 confidence: Confidence {
                     permille: 800,
@@ -213,70 +179,137 @@ async fn main() -> Result<(), Error> {
                 stale_after: None,
                 revalidation: vec![label("query_sales")],
                 ambiguities: Vec::new(),
-            })
-            .await?;
-        talk.supersede(memory, vec![older], label("covers-it"))
-            .await?;
+            };
+            let memory = self.talk.derive(memory).await?;
+            self.talk
+                .supersede(memory, vec![older], label("covers-it"))
+                .await?;
+        }
+        self.child().await?;
+        let state = self.talk.restore_checkpoint(checkpoint, Some(run)).await?;
+        let state = state.unwrap_or_default();
+        println!(
+            "restored runtime state: {}",
+            String::from_utf8_lossy(&state)
+        );
+        Ok((run, call))
     }
 
-    // Another branch leaves before the mail; what happens there stays there.
-    let position = engine.graph(opened.id, None).await?.position();
-    let branch = talk.fork(opened.branch, position).await?;
-    talk.record_message(NewMessage::user(opened.user, "What if we wait?").on(branch))
-        .await?;
-    talk.record_message(NewMessage::user(
-        opened.user,
-        "Thanks. And the exact table, please?",
-    ))
-    .await?;
-    let request = AssembleRequest {
-        exact: vec![second.artifact],
-        ..AssembleRequest::chat(agent, label("openai"))
-    };
-    let last = talk.assemble(request).await?;
-    show("the last request", &last);
-    println!(
-        "as a provider gets it:\n{:#}",
-        foldback::openai::render(&last.prompt)
-    );
-
-    let recorded = engine.recorded(opened.id, &last.id).await?;
-    println!("why:");
-    for explanation in recorded.explain() {
-        println!("  #{:<3} {}", explanation.position, explanation.sentence);
+    /// A child's scratch stays its own; its report, and what is promoted, reaches the parent.
+    async fn child(&self) -> Result<(), Error> {
+        let child = self
+            .talk
+            .start_child(self.agent, self.branch, None, "researcher", None)
+            .await?;
+        let brief = NewMessage::user(self.agent, "Find what moved the north in Q3.");
+        let brief = NewMessage {
+            visibility: Visibility::ParticipantPrivate,
+            ..brief
+        };
+        self.talk.record_message(brief.on(child.branch)).await?;
+        let run = StartRun {
+            branch: Some(child.branch),
+            runtime_kind: RuntimeKind::Child,
+            ..StartRun::chat(child.participant)
+        };
+        let run = self.talk.start_run(run).await?;
+        let call = self
+            .call(run, "search_notes", r#"{"query":"north Q3"}"#)
+            .await?;
+        let notes = "three notes name store-41, opened 2026-09-02";
+        let notes = NewArtifact::succeeded(call, notes, MediaType::Text);
+        let notes = self.talk.capture(notes).await?;
+        self.finish(run).await?;
+        let report = Some("Store 41 opened in September and brings 2,517.");
+        let status = ChildStatus::Succeeded;
+        self.talk
+            .finish_child(child.run, status, report, Privacy::Internal)
+            .await?;
+        if let Some(memory) = notes.memory {
+            let promotion = Promote {
+                record: RecordRef {
+                    kind: RecordKind::Memory,
+                    id: *memory.as_bytes(),
+                },
+                to: Visibility::Branch,
+                branch: Some(self.branch),
+                shared_with: Vec::new(),
+                ground: label("cited-in-report"),
+            };
+            self.talk.promote(promotion).await?;
+        }
+        Ok(())
     }
-    let found = engine.verify(|_| ()).await?;
-    assert!(found.ok(), "{:?}", found.problems);
-    println!(
-        "verified: {} events, {} of {} assemblies reproduced",
-        found.events, found.reproduced, found.assemblies
-    );
-    Ok(())
-}
 
-async fn start(talk: &Conversation<'_>, agent: ParticipantId, what: &str) -> Result<RunId, Error> {
-    let assembled = talk
-        .assemble(AssembleRequest::chat(agent, label("openai")))
-        .await?;
-    show(what, &assembled);
-    let run = StartRun {
-        assembly: Some(assembled.id),
-        ..StartRun::chat(agent)
-    };
-    talk.start_run(run).await
-}
+    /// The parent goes on with the child's report and the open call, which is then resolved.
+    async fn resume(&self, run: RunId, call: CallId) -> Result<(), Error> {
+        let runtime_kind = RuntimeKind::ParentResume;
+        let request = AssembleRequest {
+            runtime_kind,
+            ..self.request()
+        };
+        show("the parent resumed", &self.talk.assemble(request).await?);
+        let result = NewArtifact::succeeded(call, "approved and sent", MediaType::Text);
+        self.talk.resolve(result).await?;
+        let said = NewMessage::assistant(self.agent, run, "The report is sent.");
+        self.talk.record_message(said).await?;
+        self.finish(run).await
+    }
 
-async fn finish(talk: &Conversation<'_>, run: RunId) -> Result<(), Error> {
-    let finish_reason = Some(label("tool_calls"));
-    talk.end_run(
-        run,
-        RunEnding::Finished {
+    /// Another branch leaves; then the main one needs the exact bytes of a result.
+    async fn ask_for_exact_bytes(
+        &self,
+        engine: &Engine,
+        newer: Captured,
+    ) -> Result<Assembled, Error> {
+        let position = engine.graph(self.talk.id(), None).await?.position();
+        let branch = self.talk.fork(self.branch, position).await?;
+        let elsewhere = NewMessage::user(self.user, "What if we wait?").on(branch);
+        self.talk.record_message(elsewhere).await?;
+        let question = NewMessage::user(self.user, "Thanks. And the exact table, please?");
+        self.talk.record_message(question).await?;
+        let request = AssembleRequest {
+            exact: vec![newer.artifact],
+            ..self.request()
+        };
+        let last = self.talk.assemble(request).await?;
+        show("the last request", &last);
+        Ok(last)
+    }
+
+    fn request(&self) -> AssembleRequest {
+        AssembleRequest::chat(self.agent, label("openai"))
+    }
+
+    async fn call(&self, run: RunId, tool: &str, arguments: &str) -> Result<CallId, Error> {
+        self.talk
+            .request_call(NewCall::json(run, label(tool), arguments))
+            .await
+    }
+
+    async fn start(&self, what: &str) -> Result<RunId, Error> {
+        let assembled = self.talk.assemble(self.request()).await?;
+        show(what, &assembled);
+        let run = StartRun {
+            assembly: Some(assembled.id),
+            ..StartRun::chat(self.agent)
+        };
+        self.talk.start_run(run).await
+    }
+
+    async fn finish(&self, run: RunId) -> Result<(), Error> {
+        let finish_reason = Some(label("tool_calls"));
+        let ending = RunEnding::Finished {
             finish_reason,
             usage: None,
             model: None,
-        },
-    )
-    .await
+        };
+        self.talk.end_run(run, ending).await
+    }
+}
+
+fn label(text: &str) -> Label {
+    Label::or_stand_in(text)
 }
 
 fn show(what: &str, assembled: &Assembled) {

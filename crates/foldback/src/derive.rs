@@ -148,7 +148,7 @@ impl Engine {
         graph: &RuntimeGraph,
         account: AccountId,
         condensed: &Condensed,
-        parts: Parts,
+        parts: &Parts,
         terms: Terms,
         mut id: impl FnMut(u32) -> EventId,
     ) -> Result<Vec<(EventId, Body)>, Error> {

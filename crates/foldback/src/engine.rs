@@ -118,13 +118,7 @@ impl Engine {
     /// [`Error`] if there is no random source to make keys from.
     pub fn in_memory(options: Options) -> Result<Self, Error> {
         let log = Log::Memory(MemoryLog::new());
-        Ok(Self::new(
-            log,
-            Vault::in_memory()?,
-            None,
-            None,
-            options,
-        ))
+        Ok(Self::new(log, Vault::in_memory()?, None, None, options))
     }
 
     fn new(

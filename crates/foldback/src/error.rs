@@ -244,32 +244,32 @@ impl Error {
 
     /// Gives a next step, where one is known.
     pub fn hint(&self) -> Option<String> {
-        let hint = match self {
-            Self::Open(OpenError::Locked { .. }) => {
-                "wait for the other process, or open the store read-only"
-            }
-            Self::Open(OpenError::TooNew { .. }) => "use a newer foldback",
-            Self::NoStore { .. } => {
-                "`foldback import FILE` makes one; --store names another folder"
-            }
-            Self::Open(OpenError::Corrupt { .. }) => {
-                "nothing was changed; keep the folder, and restore the file from a copy"
-            }
-            Self::Append(AppendError::Unknown { .. } | AppendError::Poisoned) => {
-                "open the store again; what was acknowledged is there"
-            }
-            Self::Conflict { .. } => "look at the conversation again, and decide anew",
-            Self::AmbiguousConversation { .. } | Self::Resolve(ResolveError::Ambiguous { .. }) => {
-                "give more digits"
-            }
-            Self::UnknownConversation { .. } => "`foldback conversations` lists them",
-            Self::UnknownPosition { .. } => "`foldback log` lists the positions",
-            Self::Assemble(AssembleError::BelowFloor { .. }) => {
-                "raise the budget; what recovery needs is never dropped"
-            }
-            Self::Assemble(AssembleError::NotUnderstood) => "use a newer foldback",
-            _ => return None,
-        };
+        let hint =
+            match self {
+                Self::Open(OpenError::Locked { .. }) => {
+                    "wait for the other process, or open the store read-only"
+                }
+                Self::Open(OpenError::TooNew { .. })
+                | Self::Assemble(AssembleError::NotUnderstood) => "use a newer foldback",
+                Self::NoStore { .. } => {
+                    "`foldback import FILE` makes one; --store names another folder"
+                }
+                Self::Open(OpenError::Corrupt { .. }) => {
+                    "nothing was changed; keep the folder, and restore the file from a copy"
+                }
+                Self::Append(AppendError::Unknown { .. } | AppendError::Poisoned) => {
+                    "open the store again; what was acknowledged is there"
+                }
+                Self::Conflict { .. } => "look at the conversation again, and decide anew",
+                Self::AmbiguousConversation { .. }
+                | Self::Resolve(ResolveError::Ambiguous { .. }) => "give more digits",
+                Self::UnknownConversation { .. } => "`foldback conversations` lists them",
+                Self::UnknownPosition { .. } => "`foldback log` lists the positions",
+                Self::Assemble(AssembleError::BelowFloor { .. }) => {
+                    "raise the budget; what recovery needs is never dropped"
+                }
+                _ => return None,
+            };
         Some(hint.to_owned())
     }
 }

@@ -91,7 +91,7 @@ impl Engine {
         let mut out = Vec::new();
         for source in read(format, files)? {
             let import = ConversationImport::new(self, options, &source, (digest, bytes));
-            let row = import.run().await?;
+            let row = import.write().await?;
             progress(&row);
             out.push(row);
         }

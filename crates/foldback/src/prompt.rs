@@ -288,14 +288,14 @@ impl Builder<'_> {
         let handle = node
             .artifacts
             .first()
-            .map_or_else(|| node.id.short(), |artifact| artifact.short());
-        let note = self
+            .map_or_else(|| node.id.short(), ArtifactId::short);
+        let pointed = self
             .assembly
             .decision(item.position)
             .and_then(|decision| decision.note);
         if item.presentation == Presentation::Compact {
             let text = self.payload(Some(&node.summary))?;
-            let other = match (item.reason, note) {
+            let other = match (item.reason, pointed) {
                 (Reason::Conflicted, Some(Note::ConflictsWith(other))) => {
                     format!("; disagrees with {}", self.handle(&other))
                 }
@@ -303,9 +303,13 @@ impl Builder<'_> {
             };
             return Ok(format!("[{handle} compact{other}]\n{text}"));
         }
-        Ok(match (item.reason, note) {
+        Ok(match (item.reason, pointed) {
             (Reason::Stale, Some(Note::StaleSince(at))) => {
-                let tools: Vec<&str> = node.revalidation.iter().map(|tool| tool.as_str()).collect();
+                let tools: Vec<&str> = node
+                    .revalidation
+                    .iter()
+                    .map(foldback_event::Label::as_str)
+                    .collect();
                 let tools = if tools.is_empty() {
                     node.tool.to_string()
                 } else {
@@ -333,7 +337,7 @@ impl Builder<'_> {
     fn handle(&self, memory: &MemoryId) -> String {
         let node = self.graph.memory(memory);
         let artifact = node.and_then(|node| node.artifacts.first());
-        artifact.map_or_else(|| memory.short(), |artifact| artifact.short())
+        artifact.map_or_else(|| memory.short(), ArtifactId::short)
     }
 
     fn skills(&self, node: &SkillState) -> Result<String, Error> {

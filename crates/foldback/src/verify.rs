@@ -79,7 +79,7 @@ impl Engine {
                     conversation: None,
                     position: None,
                     place: Some(format!("{} at {}", problem.file.display(), problem.offset)),
-                    detail: problem.what.to_string(),
+                    detail: problem.what.clone(),
                 });
             }
         }
@@ -315,15 +315,11 @@ impl Check<'_> {
         }
     }
 
-    /// Opens a payload; a missing one is the vault check's to report.
-    fn open(&mut self, payload: Option<&PayloadRef>) -> Option<Vec<u8>> {
+    /// Opens a payload; a missing or damaged one is the vault check's to report.
+    fn open(&self, payload: Option<&PayloadRef>) -> Option<Vec<u8>> {
         let Some(payload) = payload else {
             return Some(Vec::new());
         };
-        match self.engine.vault.get(self.account, &payload.address) {
-            Ok(bytes) => Some(bytes),
-            // Damage is found and placed by the check of the vault.
-            Err(_) => None,
-        }
+        self.engine.vault.get(self.account, &payload.address).ok()
     }
 }

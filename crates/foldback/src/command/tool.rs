@@ -340,7 +340,7 @@ impl Pen<'_> {
                 detail,
             };
             let bodies =
-                engine.derive(self.graph(), self.account, &condensed, parts, terms, |n| {
+                engine.derive(self.graph(), self.account, &condensed, &parts, terms, |n| {
                     let _ = n;
                     self.next_id()
                 })?;

@@ -100,7 +100,7 @@ impl Engine {
                 candidates: many
                     .iter()
                     .take(CANDIDATES_MAX)
-                    .map(|id| id.short())
+                    .map(ConversationId::short)
                     .collect(),
             }),
         }

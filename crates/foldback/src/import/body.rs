@@ -9,10 +9,14 @@ use foldback_event::kind::{
     ModelRunStarted, SourceRecordKept, ToolArtifactCaptured, ToolCallRequested,
 };
 use foldback_event::{
-    ArtifactId, CallId, CallStatus, Isolation, Label, MediaType, MessageId, Ownership, PayloadRef,
+    ArtifactId, Body, CallStatus, Isolation, Label, MediaType, MessageId, Ownership, PayloadRef,
     RunId, RuntimeKind, Visibility,
 };
 use foldback_trace::{Content, Format, Part, SourceBody, SourceRecord};
+
+const UNSEALED: Error = Error::Bug {
+    what: "a payload was not sealed",
+};
 
 /// What a record needs to be there before it is written.
 pub(super) enum Subject {
@@ -146,36 +150,78 @@ impl<'s> Step<'s> {
         refs: &mut impl Iterator<Item = PayloadRef>,
     ) -> Result<(), Error> {
         let record = self.record;
-        let mut keys = Self::event_keys(record)
-            .into_iter()
-            .map(|key| import.event_id(&key));
-        let mut next_key = || {
-            keys.next().ok_or(Error::Bug {
-                what: "a record without a key",
-            })
-        };
-        let mut next_ref = || {
-            refs.next().ok_or(Error::Bug {
-                what: "a payload was not sealed",
-            })
-        };
-        let own = import.id;
-        let run_id = |run: &String| RunId::from_source(own.as_bytes(), run);
-        let call_id = |call: &String| CallId::from_source(own.as_bytes(), call);
         let body = match &record.body {
             SourceBody::Message { .. } => return self.write_message(import, write, refs),
             SourceBody::Result { .. } => return self.write_result(import, write, refs),
+            SourceBody::CallRequested { .. } | SourceBody::Kept { .. } => {
+                let payload = refs.next().ok_or(UNSEALED)?;
+                self.sealed_body(import, payload)
+            }
+            _ => self.plain_body(import),
+        };
+        let Some((key, body)) = Self::event_keys(record).into_iter().next().zip(body) else {
+            return Err(Error::Bug {
+                what: "a source record of no known kind",
+            });
+        };
+        let event_id = import.event_id(&key);
+        import.push(write, event_id, record.at, body)
+    }
+
+    /// Makes the body of a record that seals one payload.
+    fn sealed_body(&self, import: &ConversationImport<'s>, payload: PayloadRef) -> Option<Body> {
+        match &self.record.body {
+            SourceBody::CallRequested {
+                run,
+                call,
+                source_id,
+                tool,
+                ..
+            } => {
+                let run = run.as_ref().map(|run| import.run(run));
+                let body = ToolCallRequested {
+                    call: import.call(call),
+                    run,
+                    message: None,
+                    ownership: self.ownership(import, run),
+                    privacy: import.options.privacy,
+                    tool: Label::or_stand_in(tool),
+                    source_id: Label::new(source_id).ok(),
+                    arguments: payload,
+                };
+                Some(body.into())
+            }
+            SourceBody::Kept { code, .. } => {
+                let (code, place) = (Label::or_stand_in(code), self.record.place.number);
+                Some(
+                    SourceRecordKept {
+                        code,
+                        place,
+                        content: payload,
+                    }
+                    .into(),
+                )
+            }
+            _ => None,
+        }
+    }
+
+    /// Makes the body of a record that seals nothing.
+    fn plain_body(&self, import: &ConversationImport<'s>) -> Option<Body> {
+        let record = self.record;
+        let label = |text: &Option<String>| text.as_deref().map(Label::or_stand_in);
+        Some(match &record.body {
             SourceBody::RunStarted {
                 run,
                 provider,
                 model,
             } => ModelRunStarted {
-                run: run_id(run),
+                run: import.run(run),
                 participant: import.participant(record.participant),
                 branch: import.branch(record.branch),
                 runtime_kind: self.runtime_kind(import),
                 provider: Some(provider_of(provider.as_deref(), import.source.format)),
-                model: model.as_deref().map(Label::or_stand_in),
+                model: label(model),
                 assembly: None,
                 retries: None,
             }
@@ -186,27 +232,10 @@ impl<'s> Step<'s> {
                 usage,
                 model,
             } => ModelRunFinished {
-                run: run_id(run),
-                finish_reason: finish_reason.as_deref().map(Label::or_stand_in),
+                run: import.run(run),
+                finish_reason: label(finish_reason),
                 usage: *usage,
-                model: model.as_deref().map(Label::or_stand_in),
-            }
-            .into(),
-            SourceBody::CallRequested {
-                run,
-                call,
-                source_id,
-                tool,
-                ..
-            } => ToolCallRequested {
-                call: call_id(call),
-                run: run.as_ref().map(run_id),
-                message: None,
-                ownership: self.ownership(import, run.as_ref().map(run_id)),
-                privacy: import.options.privacy,
-                tool: Label::or_stand_in(tool),
-                source_id: Label::new(source_id).ok(),
-                arguments: next_ref()?,
+                model: label(model),
             }
             .into(),
             SourceBody::ChildStarted {
@@ -219,7 +248,7 @@ impl<'s> Step<'s> {
                 branch: import.branch(*child),
                 parent: Some(import.participant(record.participant)),
                 parent_branch: Some(import.branch(record.branch)),
-                parent_call: parent_call.as_ref().map(call_id),
+                parent_call: parent_call.as_ref().map(|call| import.call(call)),
             }
             .into(),
             SourceBody::ChildFinished { child, status, .. } => ChildRunFinished {
@@ -234,15 +263,8 @@ impl<'s> Step<'s> {
                 privacy: import.options.privacy,
             }
             .into(),
-            SourceBody::Kept { code, .. } => SourceRecordKept {
-                code: Label::or_stand_in(code),
-                place: record.place.number,
-                content: next_ref()?,
-            }
-            .into(),
-        };
-        let key = next_key()?;
-        import.push(write, key, record.at, body)
+            _ => return None,
+        })
     }
 
     fn write_message(
@@ -255,9 +277,7 @@ impl<'s> Step<'s> {
         let SourceBody::Message { role, run, .. } = &record.body else {
             return Ok(());
         };
-        let run = run
-            .as_ref()
-            .map(|run| RunId::from_source(import.id.as_bytes(), run));
+        let run = run.as_ref().map(|run| import.run(run));
         let keys = Self::event_keys(record);
         for (key, content) in keys.iter().zip(refs.take(self.contents.len())) {
             let event_id = import.event_id(key);
@@ -301,9 +321,7 @@ impl<'s> Step<'s> {
         let [artifact_event, derived @ ..] = ids.as_slice() else {
             return Ok(());
         };
-        let call = call
-            .as_ref()
-            .map(|call| CallId::from_source(import.id.as_bytes(), call));
+        let call = call.as_ref().map(|call| import.call(call));
         let node = call.as_ref().and_then(|call| write.graph().call(call));
         let run = node.and_then(|call| call.run);
         let arguments = node.map(|call| call.arguments);
@@ -336,9 +354,7 @@ impl<'s> Step<'s> {
             return Ok(());
         };
         let (Some(summary), Some(detail)) = (refs.next(), refs.next()) else {
-            return Err(Error::Bug {
-                what: "a summary was not sealed",
-            });
+            return Err(UNSEALED);
         };
         let observed_at = write
             .graph()
@@ -362,7 +378,7 @@ impl<'s> Step<'s> {
             write.graph(),
             import.account,
             condensed,
-            parts,
+            &parts,
             terms,
             |n| derived.get(n as usize).copied().unwrap_or(fallback),
         )?;

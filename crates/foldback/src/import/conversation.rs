@@ -9,15 +9,23 @@ use foldback_event::kind::{
     BranchForked, ConversationOpened, FindingRecorded, ParticipantJoined, SourceImported,
 };
 use foldback_event::{
-    AccountId, Actor, BatchId, Body, BranchId, ConversationId, Digest, EventId, Label, MediaType,
-    Micros, ParticipantId, PayloadRef,
+    AccountId, Actor, BatchId, Body, BranchId, CallId, ConversationId, Digest, EventId, Label,
+    MediaType, Micros, ParticipantId, PayloadRef, RunId,
 };
-use foldback_trace::{SourceBody, SourceConversation, SourceFinding};
+use foldback_trace::{Format, SourceBody, SourceConversation, SourceFinding, SourceRecord};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many source records, and how many bytes of them, are written at once.
 const CHUNK_RECORDS: usize = 512;
 const CHUNK_BYTES: usize = 4 * 1024 * 1024;
+
+/// The end of the part of a chat that the store holds already.
+struct Tip {
+    branch: BranchId,
+    position: u64,
+    /// Whether what comes next is known to stand after it.
+    settled: bool,
+}
 
 pub(super) struct ConversationImport<'s> {
     pub(super) engine: &'s Engine,
@@ -32,6 +40,8 @@ pub(super) struct ConversationImport<'s> {
     pub(super) calls: BTreeMap<&'s str, usize>,
     joined: BTreeSet<usize>,
     forked: BTreeSet<usize>,
+    /// Where the known part of a chat ends; none for sources that tell their branches themselves.
+    tip: Option<Tip>,
     added: u64,
     present: u64,
 }
@@ -64,12 +74,13 @@ impl<'s> ConversationImport<'s> {
             calls: calls.collect(),
             joined: BTreeSet::new(),
             forked: BTreeSet::from([0]),
+            tip: None,
             added: 0,
             present: 0,
         }
     }
 
-    pub(super) async fn run(mut self) -> Result<ImportedConversation, Error> {
+    pub(super) async fn write(mut self) -> Result<ImportedConversation, Error> {
         let loaded = self.engine.load(self.id).await?;
         if loaded.graph.position() > 0 {
             let positions = &mut self.positions;
@@ -147,12 +158,23 @@ impl<'s> ConversationImport<'s> {
     }
 
     pub(super) fn branch(&self, index: usize) -> BranchId {
+        if let Some(tip) = self.tip.as_ref().filter(|_| index == 0) {
+            return tip.branch;
+        }
         let key = self
             .source
             .branches
             .get(index)
             .map_or("", |b| b.key.as_str());
         BranchId::from_source(self.id.as_bytes(), key)
+    }
+
+    pub(super) fn run(&self, key: &str) -> RunId {
+        RunId::from_source(self.id.as_bytes(), key)
+    }
+
+    pub(super) fn call(&self, key: &str) -> CallId {
+        CallId::from_source(self.id.as_bytes(), key)
     }
 
     /// Adds an event, unless it is in the log already.
@@ -190,7 +212,7 @@ impl<'s> ConversationImport<'s> {
             .await
     }
 
-    async fn seal_text(&self, text: &Option<String>) -> Result<Option<PayloadRef>, Error> {
+    async fn seal_text(&self, text: Option<&String>) -> Result<Option<PayloadRef>, Error> {
         let Some(text) = text else { return Ok(None) };
         let bytes = text.clone().into_bytes();
         Ok(Some(
@@ -207,7 +229,7 @@ impl<'s> ConversationImport<'s> {
             let body = ConversationOpened {
                 account: self.account,
                 branch: self.branch(0),
-                title: self.seal_text(&self.source.title).await?,
+                title: self.seal_text(self.source.title.as_ref()).await?,
                 source: Some(self.source.format.label()),
             };
             self.push(write, event_id, at, body.into())?;
@@ -234,7 +256,7 @@ impl<'s> ConversationImport<'s> {
         let body = ParticipantJoined {
             participant: self.participant(index),
             kind: participant.kind,
-            name: self.seal_text(&participant.name).await?,
+            name: self.seal_text(participant.name.as_ref()).await?,
             model: participant.model.as_deref().map(Label::or_stand_in),
         };
         self.push(write, event_id, at, body.into())
@@ -257,7 +279,7 @@ impl<'s> ConversationImport<'s> {
             branch: self.branch(index),
             parent: branch.parent.map(|(parent, _)| self.branch(parent)),
             at: branch.parent.map_or(0, |(_, record)| self.end_of(record)),
-            title: self.seal_text(&branch.title).await?,
+            title: self.seal_text(branch.title.as_ref()).await?,
         };
         self.push(write, event_id, at, body.into())
     }
@@ -291,6 +313,7 @@ impl<'s> ConversationImport<'s> {
                 .is_some_and(|key| self.positions.contains_key(&self.event_id(key)));
             if known {
                 self.present += 1;
+                self.follow(write, record);
                 continue;
             }
             let step = Step::plan(self, record);
@@ -300,6 +323,9 @@ impl<'s> ConversationImport<'s> {
             steps.push(step);
         }
         let mut refs = self.engine.seal(self.account, payloads).await?.into_iter();
+        if let Some(step) = steps.first() {
+            self.diverge(write, step.record)?;
+        }
         for step in steps {
             let record = step.record;
             self.join(write, record.participant, record.at).await?;
@@ -316,6 +342,70 @@ impl<'s> ConversationImport<'s> {
         }
         self.commit(write).await?;
         Ok(next)
+    }
+
+    /// Moves the tip of a chat to a record that the store holds.
+    fn follow(&mut self, write: &Write<'_>, record: &SourceRecord) {
+        if !matches!(self.source.format, Format::OpenAiChat | Format::TauBench) {
+            return;
+        }
+        let ids = Step::event_keys(record);
+        let all = ids
+            .iter()
+            .filter_map(|key| self.positions.get(&self.event_id(key)).copied());
+        let position = all.max().unwrap_or(0);
+        let main = self
+            .source
+            .branches
+            .first()
+            .map_or("", |branch| branch.key.as_str());
+        let before = self.tip.as_ref().map(|tip| tip.branch);
+        let before = before.unwrap_or_else(|| BranchId::from_source(self.id.as_bytes(), main));
+        let graph = write.graph();
+        let branch = graph
+            .record_at(position)
+            .and_then(|record| graph.common(record))
+            .map_or(before, |common| common.ownership.branch);
+        self.tip = Some(Tip {
+            branch,
+            position,
+            settled: false,
+        });
+    }
+
+    /// Forks a branch where a chat goes on otherwise than the store knows it: two chats that begin
+    /// alike are two paths through one conversation, and neither is lost or mixed up.
+    ///
+    /// The keys of a chat's records depend on all before them, so a record that is not known is
+    /// followed by unknown ones only.
+    fn diverge(&mut self, write: &mut Write<'_>, record: &SourceRecord) -> Result<(), Error> {
+        let Some(tip) = self.tip.as_mut().filter(|tip| !tip.settled) else {
+            return Ok(());
+        };
+        tip.settled = true;
+        let (parent, at) = (tip.branch, tip.position);
+        let newest = write
+            .graph()
+            .branch(&parent)
+            .and_then(|node| node.records.last().copied());
+        if newest.is_none_or(|newest| newest <= at) {
+            return Ok(());
+        }
+        let branch = BranchId::from_source(self.id.as_bytes(), &format!("diverged:{}", record.key));
+        let event_id = self.event_id(&format!("forked:diverged:{}", record.key));
+        let body = BranchForked {
+            branch,
+            parent: Some(parent),
+            at,
+            title: None,
+        };
+        self.push(write, event_id, record.at, body.into())?;
+        self.tip = Some(Tip {
+            branch,
+            position: at,
+            settled: true,
+        });
+        Ok(())
     }
 
     async fn findings(&mut self, write: &mut Write<'_>) -> Result<(), Error> {
