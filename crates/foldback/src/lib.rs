@@ -16,6 +16,7 @@ mod explaining;
 mod import;
 mod policies;
 mod prompt;
+mod relevance;
 mod replay;
 pub mod report;
 mod tokenizer;

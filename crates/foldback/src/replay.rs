@@ -17,7 +17,6 @@ use foldback_event::{
     ParticipantId, Reason, RunId,
 };
 use foldback_graph::RuntimeGraph;
-use foldback_trace::Prompt;
 use std::collections::BTreeMap;
 
 /// One request of a replayed conversation.
@@ -144,19 +143,6 @@ impl Engine {
             write.push(draft(self.clock.event_id(), PolicyActivated { digest }))?;
         }
         Ok(())
-    }
-
-    /// Builds the request of one replayed assembly; for callers that render inside `each`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] if the vault is damaged.
-    pub fn replayed_prompt(
-        &self,
-        graph: &RuntimeGraph,
-        assembly: &Assembly,
-    ) -> Result<Prompt, Error> {
-        self.prompt(graph, assembly)
     }
 }
 

@@ -68,9 +68,7 @@ fn why(graph: &RuntimeGraph, assembly: &Assembly, decision: &Decision) -> String
     let trust_route = &assembly.request.route.provider;
     match decision.reason {
         Reason::Permitted if decision.presentation == Some(Presentation::Compact) => {
-            "it stands for a result that an earlier request held whole, and the policy finds a \
-             compact form enough"
-                .to_owned()
+            compact(graph, decision)
         }
         Reason::Permitted => "the policy permits it and nothing stands against it".to_owned(),
         Reason::NotPermitted => "no rule of the policy permits it".to_owned(),
@@ -130,6 +128,32 @@ fn why(graph: &RuntimeGraph, assembly: &Assembly, decision: &Decision) -> String
                                      bring back"
             .to_owned(),
         Reason::Unfinished => "it was never finished".to_owned(),
+    }
+}
+
+/// A compact form stands for a result of the request's own history, or was let in from beside it.
+fn compact(graph: &RuntimeGraph, decision: &Decision) -> String {
+    let memory = graph.memory(&MemoryId::from_bytes(decision.record.id));
+    let promotion = memory.and_then(|memory| memory.common.promotion.as_ref());
+    if let Some(promotion) = promotion {
+        return format!(
+            "it was promoted at position {} ({})",
+            promotion.position, promotion.ground
+        );
+    }
+    let source = memory.and_then(|memory| memory.artifacts.first());
+    let source = source.map_or_else(
+        || "its result".to_owned(),
+        |id| format!("the result {}", id.short()),
+    );
+    match memory.map(|memory| memory.lossless) {
+        Some(true) => {
+            format!("it keeps every value of {source}, which an earlier request held whole")
+        }
+        _ => format!(
+            "it stands for {source}, whose exact bytes the policy keeps for its own turn or for a \
+             request that asks for them"
+        ),
     }
 }
 

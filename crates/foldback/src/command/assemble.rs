@@ -139,7 +139,14 @@ impl Conversation<'_> {
                 });
             }
         }
-        let assembly = assemble(pen.graph(), policy.policy(), &request)?;
+        let mut assembly = assemble(pen.graph(), policy.policy(), &request)?;
+        if let Some(relevance) = self.engine.relevance(pen.graph(), &assembly)? {
+            let ranked = AssemblyRequest {
+                relevance: Some(relevance),
+                ..request
+            };
+            assembly = assemble(pen.graph(), policy.policy(), &ranked)?;
+        }
         let prompt = self.engine.prompt(pen.graph(), &assembly)?;
         let event_id = pen.next_id();
         let id = AssemblyId::derive(event_id, 0);
