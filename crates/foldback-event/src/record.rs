@@ -209,8 +209,8 @@ numbered! {
         FreshRaw = 14, "fresh-raw";
         /// A compact memory stands for it.
         Compacted = 15, "compacted";
-        /// It is so small that a compact form would save nothing.
-        Small = 16, "small";
+        /// A compact form would save too little of it.
+        NoSaving = 16, "no-saving";
         /// It does not fit the budget.
         Budget = 17, "budget";
         /// It lies beyond the bound on candidates.
@@ -229,8 +229,8 @@ numbered! {
         Replaced = 24, "replaced";
         /// The exact bytes exceed the rehydration limits.
         RehydrationLimit = 25, "rehydration-limit";
-        /// The record was never finished and says nothing that a model needs.
-        Unfinished = 26, "unfinished";
+        /// It is larger than a result may be that is shown raw.
+        TooLarge = 26, "too-large";
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) fn spend(frame: &Frame<'_>, units: &mut [Unit]) -> Result<TokenAccoun
         if !unit.is_in() {
             continue;
         }
-        let cost = unit.tokens();
+        let mut cost = unit.tokens();
         if is_floor(frame, unit) {
             used = used.saturating_add(cost);
             if unit.protected {
@@ -49,11 +49,19 @@ pub(super) fn spend(frame: &Frame<'_>, units: &mut [Unit]) -> Result<TokenAccoun
                     floor: used,
                 });
             }
-            full = full || used.saturating_add(cost) > budget;
-            if full {
-                unit.omit(Reason::Budget);
-            } else {
+            let mut fits = !full && used.saturating_add(cost) <= budget;
+            if !fits && !full && unit.condense() {
+                // The unit at the edge enters in its compact form; what ranks lower is out, so
+                // that a larger budget never holds less.
+                cost = unit.tokens();
+                fits = used.saturating_add(cost) <= budget;
+                full = true;
+            }
+            if fits {
                 used = used.saturating_add(cost);
+            } else {
+                full = true;
+                unit.omit(Reason::Budget);
             }
         }
     }

@@ -260,7 +260,11 @@ fn entry(position: u64, record: RecordRef, verdict: &Verdict<'_>, tokens: u64) -
         record,
         section: Section::History,
         presentation: None,
-        reason: verdict.reason,
+        reason: if verdict.permitted {
+            Reason::Permitted
+        } else {
+            verdict.reason
+        },
         rule: if verdict.permitted {
             None
         } else {
@@ -268,21 +272,7 @@ fn entry(position: u64, record: RecordRef, verdict: &Verdict<'_>, tokens: u64) -
         },
         tokens,
         note: None,
-    }
-}
-
-impl Entry {
-    fn omit(&mut self, reason: Reason) {
-        self.presentation = None;
-        self.reason = reason;
-        self.rule = None;
-    }
-
-    fn show(&mut self, presentation: Presentation, reason: Reason, tokens: u64) {
-        self.presentation = Some(presentation);
-        self.reason = reason;
-        self.rule = None;
-        self.tokens = tokens;
+        stand_in: None,
     }
 }
 

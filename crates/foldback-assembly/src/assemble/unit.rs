@@ -2,7 +2,7 @@
 
 use crate::assembly::{Decision, Item, Note, Section};
 use foldback_event::kind::RecordRef;
-use foldback_event::{Label, Presentation, Reason};
+use foldback_event::{Label, MemoryId, Presentation, Reason};
 
 /// The verdict on one record, while it can still change.
 pub(super) struct Entry {
@@ -15,6 +15,23 @@ pub(super) struct Entry {
     /// What it takes in this form, or as it was captured if it is out.
     pub(super) tokens: u64,
     pub(super) note: Option<Note>,
+    /// What a memory would take in the place of its artifact, where that is shown raw.
+    pub(super) stand_in: Option<u64>,
+}
+
+impl Entry {
+    pub(super) fn omit(&mut self, reason: Reason) {
+        self.presentation = None;
+        self.reason = reason;
+        self.rule = None;
+    }
+
+    pub(super) fn show(&mut self, presentation: Presentation, reason: Reason, tokens: u64) {
+        self.presentation = Some(presentation);
+        self.reason = reason;
+        self.rule = None;
+        self.tokens = tokens;
+    }
 }
 
 /// Records that are decided together: a run's message and calls with their results, or one record.
@@ -39,6 +56,29 @@ impl Unit {
             .iter()
             .filter(|entry| entry.presentation.is_some());
         taken.fold(0, |sum, entry| sum.saturating_add(entry.tokens))
+    }
+
+    /// Lets memories stand for the raw results that they condense, and tells whether that saves.
+    pub(super) fn condense(&mut self) -> bool {
+        let before = self.tokens();
+        let mut replaced = Vec::new();
+        for entry in &mut self.entries {
+            if let (Some(tokens), Some(Note::Shown(artifact))) = (entry.stand_in, entry.note) {
+                replaced.push((*artifact.as_bytes(), MemoryId::from_bytes(entry.record.id)));
+                entry.show(Presentation::Compact, Reason::Permitted, tokens);
+                entry.note = None;
+            }
+        }
+        for entry in &mut self.entries {
+            let stands = replaced
+                .iter()
+                .find(|(artifact, _)| *artifact == entry.record.id);
+            if let Some((_, memory)) = stands {
+                entry.omit(Reason::Budget);
+                entry.note = Some(Note::StandsFor(*memory));
+            }
+        }
+        self.tokens() < before
     }
 
     /// Takes all of it out.

@@ -99,9 +99,9 @@ fn why(graph: &RuntimeGraph, assembly: &Assembly, decision: &Decision) -> String
             _ => "recovery needs it until it is resolved".to_owned(),
         },
         Reason::FreshRaw => "it is so recent that the model gets the exact bytes".to_owned(),
-        Reason::Small => {
+        Reason::NoSaving => {
             format!(
-                "at {} tokens, a compact form would save nothing",
+                "at {} tokens, a compact form would save too little",
                 decision.tokens
             )
         }
@@ -127,7 +127,10 @@ fn why(graph: &RuntimeGraph, assembly: &Assembly, decision: &Decision) -> String
         Reason::RehydrationLimit => "its exact bytes exceed what the policy lets one request \
                                      bring back"
             .to_owned(),
-        Reason::Unfinished => "it was never finished".to_owned(),
+        Reason::TooLarge => format!(
+            "at {} tokens it is larger than the policy lets one result be",
+            decision.tokens
+        ),
     }
 }
 

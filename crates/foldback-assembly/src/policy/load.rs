@@ -55,6 +55,7 @@ const PRESENTATION_KEYS: &[&str] = &[
     "raw-lossless",
     "raw-lossy",
     "small-tokens",
+    "raw-tokens-max",
     "saving-percent-min",
     "thinking",
 ];
@@ -331,6 +332,8 @@ fn presentation(reader: &mut Reader<'_>, root: Node<'_>) -> PresentationRules {
     set(&mut out.raw_lossy, reader.choice(node, "raw-lossy"));
     let tokens = reader.integer(node, "small-tokens", TOKENS_OR_NONE);
     set(&mut out.small_tokens, tokens);
+    let tokens = reader.integer(node, "raw-tokens-max", TOKENS_OR_NONE);
+    set(&mut out.raw_tokens_max, tokens);
     let percent = reader.integer(node, "saving-percent-min", PERCENT);
     set(&mut out.saving_percent_min, percent);
     set(&mut out.thinking, reader.choice(node, "thinking"));

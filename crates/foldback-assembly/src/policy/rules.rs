@@ -155,6 +155,9 @@ pub struct PresentationRules {
     pub raw_lossy: RawSpan,
     /// The most tokens of a result that always stays raw.
     pub small_tokens: u64,
+    /// The most tokens of a result that is shown raw unless its exact bytes are asked for: one
+    /// result must not take the place of all else.
+    pub raw_tokens_max: u64,
     /// The least share of a result's tokens, in percent, that its compact form must save to stand
     /// for it.
     pub saving_percent_min: u64,
@@ -168,6 +171,7 @@ impl Default for PresentationRules {
             raw_lossless: RawSpan::Once,
             raw_lossy: RawSpan::Turn,
             small_tokens: 64,
+            raw_tokens_max: 30_000,
             saving_percent_min: 20,
             thinking: ThinkingSpan::Turn,
         }

@@ -93,7 +93,7 @@ reason = \"budget\"
 [[gate]]
 id = \"yes\"
 effect = \"permit\"
-reason = \"small\""),
+reason = \"no-saving\""),
     ("missing keys of rules", "\
 [[route]]
 provider = \"openai\"

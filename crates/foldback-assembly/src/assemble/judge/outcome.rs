@@ -77,6 +77,9 @@ impl<'a> Judge<'_, 'a> {
                         Reason::Superseded
                     });
                     entry.note = Some(Note::Shown(artifact.id));
+                    if Some(at) == standing && !protected {
+                        entry.stand_in = Some(entry.tokens.saturating_add(cost::HANDLE));
+                    }
                 }
             }
         }
@@ -120,17 +123,22 @@ impl<'a> Judge<'_, 'a> {
             raw.show(Presentation::Marker, Reason::Erased, cost::MARKER);
             return None;
         }
+        let large = size > self.frame.policy.presentation.raw_tokens_max;
         let brief = size <= self.frame.policy.recovery.error_tokens_max;
-        if protected && failed && may_raw && (brief || memory.is_none()) {
+        if protected && failed && may_raw && !large && (brief || memory.is_none()) {
             raw.show(Presentation::Raw, Reason::Recovery, size);
             return None;
         }
         let Some(memory) = memory else {
             // Without a compact form the choice is between the bytes and a notice.
-            if may_raw {
+            if may_raw && !large {
                 raw.show(Presentation::Raw, Reason::Permitted, size);
             } else {
-                let reason = raw.reason;
+                let reason = if may_raw {
+                    Reason::TooLarge
+                } else {
+                    raw.reason
+                };
                 let rule = raw.rule.clone();
                 raw.show(Presentation::Marker, reason, cost::MARKER);
                 raw.rule = rule;
@@ -138,14 +146,7 @@ impl<'a> Judge<'_, 'a> {
             return None;
         };
         let outdated = self.outdated(memory);
-        if let Some((Outdated::Omit, reason, note)) = outdated {
-            call.omit(reason);
-            call.note = Some(note);
-            raw.omit(reason);
-            raw.note = Some(note);
-            return None;
-        }
-        let fresh = may_raw && self.is_fresh(artifact, memory);
+        let fresh = may_raw && !large && self.is_fresh(artifact, memory);
         let stale = matches!(
             outdated,
             Some((_, Reason::Stale | Reason::BrokenProvenance, _))
@@ -154,10 +155,17 @@ impl<'a> Judge<'_, 'a> {
             raw.show(Presentation::Raw, Reason::FreshRaw, size);
             return None;
         }
-        if let Some((_, reason, note)) = outdated {
-            if may_raw {
+        self.rehydrate(raw, artifact, may_raw);
+        let exact = raw.presentation.is_some();
+        if let Some((form, reason, note)) = outdated {
+            if raw.reason == Reason::Permitted {
                 raw.omit(reason);
                 raw.note = Some(note);
+            }
+            if form == Outdated::Omit {
+                call.omit(reason);
+                call.note = Some(note);
+                return None;
             }
             let (presentation, tokens) = (Presentation::Marker, cost::MARKER);
             return Some(Form {
@@ -167,10 +175,11 @@ impl<'a> Judge<'_, 'a> {
                 note: Some(note),
             });
         }
-        self.rehydrate(raw, artifact, may_raw);
-        let exact = raw.presentation.is_some();
-        if may_raw && !exact && self.saves_nothing(size, memory) {
-            raw.show(Presentation::Raw, Reason::Small, size);
+        if raw.reason == Reason::Permitted && large {
+            raw.omit(Reason::TooLarge);
+            raw.note = Some(Note::StandsFor(memory.id));
+        } else if may_raw && !exact && self.saves_nothing(size, memory) {
+            raw.show(Presentation::Raw, Reason::NoSaving, size);
             return None;
         }
         Some(self.compact(memory))
