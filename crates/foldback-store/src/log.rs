@@ -4,7 +4,7 @@
 //! from 1 and a hash chain, and takes them in batches that are visible whole or not at all.
 //! [`FileLog`] and [`MemoryLog`] keep the same promises; one conformance suite holds both to them.
 
-use crate::{AppendError, FileLog, MemoryLog, ReadError};
+use crate::{AppendError, Cache, FileLog, LogReport, MemoryLog, ReadError};
 use foldback_event::limits::{BATCH_EVENTS_MAX, RECORD_BYTES_MAX};
 use foldback_event::{BatchId, ConversationId, Digest, EventId, GENESIS, chain_hash};
 use std::fmt;
@@ -292,6 +292,33 @@ macro_rules! either {
             Log::Memory($log) => $call,
         }
     };
+}
+
+impl Log {
+    /// Gives the number of events.
+    pub fn count(&self) -> u64 {
+        either!(self, log => log.count())
+    }
+
+    /// Checks the whole log; in memory that is the chain of every conversation.
+    pub fn check(&self) -> LogReport {
+        either!(self, log => log.check())
+    }
+
+    /// Gives the store's cache; a log in memory has one that keeps nothing.
+    pub fn cache(&self) -> Cache {
+        match self {
+            Self::File(log) => log.cache(),
+            Self::Memory(_) => Cache::off(),
+        }
+    }
+
+    /// Closes the log, as [`FileLog::close`] says.
+    pub async fn close(self) {
+        if let Self::File(log) = self {
+            log.close().await;
+        }
+    }
 }
 
 impl EventLog for Log {

@@ -4,11 +4,12 @@
 use crate::bytes::{index, wide};
 use crate::log::{Claim, Judgement, check_limits};
 use crate::{
-    AppendError, Appended, Capabilities, EventLog, Head, NewEvent, Partition, Position, ReadError,
-    StoredEvent, Tip,
+    AppendError, Appended, Capabilities, EventLog, Head, LogProblem, LogReport, NewEvent,
+    Partition, Position, ReadError, StoredEvent, Tip,
 };
-use foldback_event::{BatchId, ConversationId};
+use foldback_event::{BatchId, ConversationId, GENESIS, chain_hash};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
@@ -50,6 +51,31 @@ impl MemoryLog {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Checks the hash chain of every conversation.
+    pub fn check(&self) -> LogReport {
+        let state = self.state();
+        let mut report = LogReport {
+            events: wide(state.events.len()),
+            batches: wide(state.batches.len()),
+            conversations: wide(state.streams.len()),
+            ..LogReport::default()
+        };
+        let mut heads = BTreeMap::new();
+        for event in &state.events {
+            let before = heads.get(&event.conversation).copied().unwrap_or(GENESIS);
+            if chain_hash(&before, &event.record) != event.hash {
+                report.problems.push(LogProblem {
+                    file: PathBuf::new(),
+                    offset: 0,
+                    seq: event.seq,
+                    what: "the hash does not continue its chain".to_owned(),
+                });
+            }
+            heads.insert(event.conversation, event.hash);
+        }
+        report
     }
 
     /// Gives the number of events.

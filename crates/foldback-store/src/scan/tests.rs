@@ -77,7 +77,7 @@ fn what_does_not_follow_is_damage() {
     inconsistent(&segment(&two, |commit| commit.group = 9), "digest");
     inconsistent(
         &segment(&two, |commit| {
-            commit.batch_id = BatchId::from_bytes([6; 16])
+            commit.batch_id = BatchId::from_bytes([6; 16]);
         }),
         "digest",
     );
@@ -103,11 +103,14 @@ fn a_changed_frame_is_a_changed_format() {
     let mut bytes = Vec::new();
     let (seq, frame) = event(1, 1, 1);
     frame.write(seq, &mut bytes);
-    let header: String = bytes[..24]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    assert_eq!(header, "46424b01010000004e000000eb3b044b0100000000000000");
+    let header = u64::from_be_bytes(bytes[..8].try_into().unwrap());
+    assert_eq!(header, 0x46424b0101000000);
+    let (length, crc) = (&bytes[8..12], &bytes[12..16]);
+    assert_eq!(
+        (length, crc),
+        (&[0x4e, 0, 0, 0][..], &[0xeb, 0x3b, 0x04, 0x4b][..])
+    );
+    assert_eq!(bytes[16..24], [1, 0, 0, 0, 0, 0, 0, 0]);
     let bytes = segment(&[event(1, 1, 1)], |_| {});
     let commit = Commit::read(frame::read(&bytes[102..]).unwrap().payload).unwrap();
     assert_eq!(

@@ -214,9 +214,9 @@ async fn many_tasks_on_many_conversations_and_on_one() {
         let head = log.head(shared).await.unwrap().unwrap();
         assert_eq!(head.version, 120, "{kind}");
         assert_eq!(records(&log).await.len(), 8 * 15 * 3, "{kind}");
-        if let Log::File(log) = &log {
-            assert_eq!(log.check().problems, []);
-        }
+        let report = log.check();
+        assert_eq!((report.events, report.conversations), (360, 9), "{kind}");
+        assert_eq!(report.problems, [], "{kind}");
     }
 }
 
