@@ -3,10 +3,22 @@
 //! Fields are added, never changed or taken away; a changed meaning is another `schema`.
 //! What is on disk is told in docs/event-format.md and has nothing to do with these names.
 
+mod log;
+mod policy;
+mod show;
+mod view;
+
+pub use log::{LogReport, LogRow};
+pub use policy::{AssembleReport, PolicyCheckReport, PolicyProblem, PolicyReport, policy_errors};
+pub use show::{PayloadRow, ShowReport};
+pub use view::{Counts, FindingRow, GraphReport, RelationRow, TranscriptReport, TranscriptRow};
+
+use crate::event::{AssemblyId, ConversationId};
 use crate::{
-    ConversationSummary, Error, Explanation, ImportedConversation, Replay, ReplayedRequest,
-    Verification,
+    Assembly, ConversationSummary, Error, Explanation, ImportedConversation, OpenError, Recorded,
+    Replay, ReplayedRequest, Verification,
 };
+use foldback_store::{GetError, KeyError, ReadError};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -276,16 +288,61 @@ impl ConversationsReport {
 pub struct ExplainReport {
     /// `foldback.explain/1`
     pub schema: &'static str,
+    /// The conversation.
+    pub conversation: String,
     /// The assembly.
     pub assembly: String,
     /// The position it was assembled from.
     pub position: u64,
     /// The policy's name.
     pub policy: String,
+    /// The provider that the request goes to.
+    pub provider: String,
+    /// What sending the whole history takes, in tokens.
+    pub replay_tokens: u64,
+    /// What the assembly takes, in tokens.
+    pub assembled_tokens: u64,
+    /// How many records are in.
+    pub included: u64,
+    /// Reason code to count.
+    pub omitted: BTreeMap<String, u64>,
     /// Whether the decision came out as it was recorded.
     pub reproduced: bool,
     /// A line per record.
     pub records: Vec<ExplainRow>,
+}
+
+impl ExplainReport {
+    /// Makes the report of an assembly that was decided again, with the records that were asked
+    /// about.
+    pub fn new(
+        conversation: ConversationId,
+        id: AssemblyId,
+        recorded: &Recorded,
+        records: &[Explanation],
+    ) -> Self {
+        let assembly = &recorded.assembly;
+        Self {
+            schema: "foldback.explain/1",
+            conversation: conversation.to_string(),
+            assembly: id.to_string(),
+            position: assembly.request.position,
+            policy: recorded.policy.policy().name.to_string(),
+            provider: assembly.request.route.provider.to_string(),
+            replay_tokens: assembly.tokens.replay,
+            assembled_tokens: assembly.tokens.assembled,
+            included: assembly.items.len() as u64,
+            omitted: omitted(assembly),
+            reproduced: recorded.differences.is_empty(),
+            records: records.iter().map(ExplainRow::new).collect(),
+        }
+    }
+}
+
+/// Counts what an assembly left out, by the code of the reason.
+fn omitted(assembly: &Assembly) -> BTreeMap<String, u64> {
+    let omissions = assembly.omissions.iter();
+    omissions.map(|o| (o.reason.to_string(), o.count)).collect()
 }
 
 /// Why one record is in a request or not.
@@ -370,6 +427,25 @@ impl ErrorReport {
             hint: error.hint(),
         }
     }
+}
+
+/// Tells whether an error says that the store itself is damaged, or too new to be read.
+pub fn is_damage(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Open(
+            OpenError::Corrupt { .. } | OpenError::TooNew { .. } | OpenError::BadStoreFile { .. }
+        ) | Error::Read(ReadError::Corrupt { .. })
+            | Error::Get(GetError::Corrupt { .. })
+            | Error::Key(KeyError::BadKey { .. })
+            | Error::Decode { .. }
+    )
+}
+
+/// Tells whether a problem that verification found is in the store's bytes, and not in what
+/// follows from them.
+pub fn is_damage_code(code: &str) -> bool {
+    !matches!(code, "assembly" | "memory")
 }
 
 /// Writes an error with its causes on one line.
