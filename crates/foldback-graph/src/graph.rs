@@ -7,8 +7,8 @@ use crate::node::{
 };
 use foldback_event::kind::RecordRef;
 use foldback_event::{
-    ArtifactId, AssemblyId, BranchId, CallId, CheckpointId, Digest, Event, FactId, JobId, MemoryId,
-    MessageId, ParticipantId, RecordKind, RunId, ShortDigest,
+    ArtifactId, AssemblyId, BranchId, CallId, CheckpointId, Digest, Event, FactId, JobId, Label,
+    MemoryId, MessageId, ParticipantId, RecordKind, RunId, ShortDigest,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,6 +45,8 @@ pub struct RuntimeGraph {
     pub(crate) subjects: BTreeMap<ShortDigest, Vec<MemoryId>>,
     /// Calls that recovery needs: open ones, and failed ones that may be tried again.
     pub(crate) unresolved: BTreeSet<u64>,
+    /// Of these, the failed ones of each tool on each branch, so that a success finds them at once.
+    pub(crate) failures: BTreeMap<(BranchId, Label), BTreeSet<u64>>,
     pub(crate) erased: BTreeSet<Digest>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) refuses_assembly: bool,

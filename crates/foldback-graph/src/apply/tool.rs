@@ -5,7 +5,7 @@ use crate::RuntimeGraph;
 use crate::finding::FindingCode;
 use crate::node::{Artifact, Call, Origin};
 use foldback_event::kind::{RecordRef, ToolArtifactCaptured, ToolCallRequested, ToolCallResolved};
-use foldback_event::{CallId, CallStatus, Label, PayloadRef, RecordKind};
+use foldback_event::{CallStatus, Label, PayloadRef, RecordKind};
 
 /// What a call takes in a request: its arguments, and a token for four bytes of its tool's name.
 pub fn call_tokens(tool: &Label, arguments: &PayloadRef) -> u64 {
@@ -93,32 +93,24 @@ impl RuntimeGraph {
     /// Keeps the calls that recovery needs: an outcome settles its own call, and a success also
     /// settles earlier failures of the same tool on the same branch.
     fn settle(&mut self, body: &ToolArtifactCaptured) {
-        let needs = body.status.is_open() || (body.status == CallStatus::Failed && body.retryable);
-        if !needs && let Some(call) = body.call.as_ref().and_then(|id| self.calls.get(id)) {
-            self.unresolved.remove(&call.common.origin.position);
+        if let Some(call) = body.call.as_ref().and_then(|id| self.calls.get(id)) {
+            let position = call.common.origin.position;
+            let place = (call.common.ownership.branch, call.tool.clone());
+            let failed = body.status == CallStatus::Failed && body.retryable;
+            if failed && self.unresolved.contains(&position) {
+                self.failures.entry(place).or_default().insert(position);
+            } else if let Some(failures) = self.failures.get_mut(&place) {
+                failures.remove(&position);
+            }
+            if !failed && !body.status.is_open() {
+                self.unresolved.remove(&position);
+            }
         }
-        if body.status != CallStatus::Succeeded {
-            return;
-        }
-        let settled: Vec<u64> = self
-            .unresolved
-            .iter()
-            .filter(|position| {
-                let call = self
-                    .records
-                    .get(position)
-                    .and_then(|record| self.calls.get(&CallId::from_bytes(record.id)));
-                call.is_some_and(|call| {
-                    let failed = call.artifacts.last().and_then(|id| self.artifacts.get(id));
-                    call.tool == body.tool
-                        && call.common.ownership.branch == body.ownership.branch
-                        && failed.is_some_and(|artifact| artifact.status == CallStatus::Failed)
-                })
-            })
-            .copied()
-            .collect();
-        for position in settled {
-            self.unresolved.remove(&position);
+        if body.status == CallStatus::Succeeded {
+            let place = (body.ownership.branch, body.tool.clone());
+            for position in self.failures.remove(&place).unwrap_or_default() {
+                self.unresolved.remove(&position);
+            }
         }
     }
 

@@ -165,6 +165,38 @@ fn a_failure_that_may_be_tried_again_is_needed_until_it_is_made_good() {
 }
 
 #[test]
+fn a_success_makes_good_what_failed_and_not_what_is_open_or_elsewhere() {
+    let mut s = Story::new("made good");
+    let agent = s.model("agent", "gpt-4o");
+    let run = s.run(agent);
+    let [first, second, reopened] = [4, 5, 6].map(|_| s.calls(run, "search_flights", "{}"));
+    for call in [first, second, reopened] {
+        s.fails(call, "timed out", true);
+    }
+    s.pending(reopened);
+    let branch = s.fork(s.main(), 3);
+    s.on(branch);
+    let other = s.run(agent);
+    let elsewhere = s.calls(other, "search_flights", "{}");
+    s.result(elsewhere, "found");
+    let unresolved = |s: &Story| fold(s).unresolved_newest_first().collect::<Vec<_>>();
+    assert_eq!(
+        unresolved(&s),
+        [6, 5, 4],
+        "a sibling's success makes nothing good"
+    );
+    let again = s.calls(run, "search_flights", "{}");
+    s.result(again, "found");
+    assert_eq!(
+        unresolved(&s),
+        [6],
+        "what is pending again is still waited for"
+    );
+    s.fails(reopened, "timed out", true);
+    assert_eq!(unresolved(&s), [6], "it failed after the success");
+}
+
+#[test]
 fn a_failure_that_may_not_be_tried_again_is_settled_at_once() {
     let mut s = Story::new("final failure");
     let agent = s.model("agent", "gpt-4o");
