@@ -7,12 +7,13 @@
 
 mod body;
 mod conversation;
+mod importer;
 
 use crate::Engine;
 use crate::error::Error;
-use conversation::ConversationImport;
 use foldback_event::{AccountId, ConversationId, Privacy, Visibility};
 use foldback_trace::{Format, SourceFile, detect, read};
+use importer::Importer;
 use std::collections::BTreeMap;
 
 /// How imported records are classified, and where they go.
@@ -90,8 +91,8 @@ impl Engine {
         let bytes = files.first().map_or(0, |file| file.bytes.len() as u64);
         let mut out = Vec::new();
         for source in read(format, files)? {
-            let import = ConversationImport::new(self, options, &source, (digest, bytes));
-            let row = import.write().await?;
+            let importer = Importer::new(self, options, &source);
+            let row = importer.write((digest, bytes)).await?;
             progress(&row);
             out.push(row);
         }

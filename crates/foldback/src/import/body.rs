@@ -1,6 +1,6 @@
 //! One source record: what it seals, and the events it becomes.
 
-use super::conversation::ConversationImport;
+use super::importer::Importer;
 use crate::derive::{Condensed, Parts, Source, Terms};
 use crate::engine::{Write, payload_of};
 use crate::error::Error;
@@ -60,7 +60,7 @@ impl<'s> Step<'s> {
         }
     }
 
-    pub(super) fn plan(import: &ConversationImport<'s>, record: &'s SourceRecord) -> Self {
+    pub(super) fn plan(import: &Importer<'s>, record: &'s SourceRecord) -> Self {
         let mut step = Self {
             record,
             contents: Vec::new(),
@@ -145,7 +145,7 @@ impl<'s> Step<'s> {
 
     pub(super) fn write(
         self,
-        import: &mut ConversationImport<'s>,
+        import: &mut Importer<'s>,
         write: &mut Write<'_>,
         refs: &mut impl Iterator<Item = PayloadRef>,
     ) -> Result<(), Error> {
@@ -169,7 +169,7 @@ impl<'s> Step<'s> {
     }
 
     /// Makes the body of a record that seals one payload.
-    fn sealed_body(&self, import: &ConversationImport<'s>, payload: PayloadRef) -> Option<Body> {
+    fn sealed_body(&self, import: &Importer<'s>, payload: PayloadRef) -> Option<Body> {
         match &self.record.body {
             SourceBody::CallRequested {
                 run,
@@ -207,7 +207,7 @@ impl<'s> Step<'s> {
     }
 
     /// Makes the body of a record that seals nothing.
-    fn plain_body(&self, import: &ConversationImport<'s>) -> Option<Body> {
+    fn plain_body(&self, import: &Importer<'s>) -> Option<Body> {
         let record = self.record;
         let label = |text: &Option<String>| text.as_deref().map(Label::or_stand_in);
         Some(match &record.body {
@@ -269,7 +269,7 @@ impl<'s> Step<'s> {
 
     fn write_message(
         &self,
-        import: &mut ConversationImport<'s>,
+        import: &mut Importer<'s>,
         write: &mut Write<'_>,
         refs: &mut impl Iterator<Item = PayloadRef>,
     ) -> Result<(), Error> {
@@ -298,7 +298,7 @@ impl<'s> Step<'s> {
 
     fn write_result(
         self,
-        import: &mut ConversationImport<'s>,
+        import: &mut Importer<'s>,
         write: &mut Write<'_>,
         refs: &mut impl Iterator<Item = PayloadRef>,
     ) -> Result<(), Error> {
@@ -388,7 +388,7 @@ impl<'s> Step<'s> {
         Ok(())
     }
 
-    fn runtime_kind(&self, import: &ConversationImport<'_>) -> RuntimeKind {
+    fn runtime_kind(&self, import: &Importer<'_>) -> RuntimeKind {
         let sidechain = import
             .source
             .branches
@@ -402,7 +402,7 @@ impl<'s> Step<'s> {
     }
 
     /// What a child did is private to the child, whatever the caller chose for the rest.
-    fn ownership(&self, import: &ConversationImport<'_>, run: Option<RunId>) -> Ownership {
+    fn ownership(&self, import: &Importer<'_>, run: Option<RunId>) -> Ownership {
         let runtime_kind = self.runtime_kind(import);
         let child = runtime_kind == RuntimeKind::Child;
         let visibility = if child {
@@ -428,7 +428,7 @@ impl<'s> Step<'s> {
     }
 
     /// Finds the participant that runs on the record's branch.
-    fn child_of(&self, import: &ConversationImport<'_>) -> usize {
+    fn child_of(&self, import: &Importer<'_>) -> usize {
         let branch = self.record.branch;
         let runs = import.source.records.iter().find(|record| {
             record.branch == branch && matches!(record.body, SourceBody::RunStarted { .. })
@@ -437,7 +437,7 @@ impl<'s> Step<'s> {
     }
 }
 
-fn child_run(import: &ConversationImport<'_>, branch: usize) -> RunId {
+fn child_run(import: &Importer<'_>, branch: usize) -> RunId {
     let key = import
         .source
         .branches

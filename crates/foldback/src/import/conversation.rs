@@ -1,86 +1,27 @@
 //! One conversation of a source: what is new is sealed and written chunk by chunk.
 
+use super::ImportedConversation;
 use super::body::{Step, Subject};
-use super::{ImportOptions, ImportedConversation};
-use crate::Engine;
-use crate::engine::{Draft, Write};
+use super::importer::{Importer, Tip};
+use crate::engine::Write;
 use crate::error::Error;
 use foldback_event::kind::{
     BranchForked, ConversationOpened, FindingRecorded, ParticipantJoined, SourceImported,
 };
-use foldback_event::{
-    AccountId, Actor, BatchId, Body, BranchId, CallId, ConversationId, Digest, EventId, Label,
-    MediaType, Micros, ParticipantId, PayloadRef, RunId,
-};
-use foldback_trace::{Format, SourceBody, SourceConversation, SourceFinding, SourceRecord};
-use std::collections::{BTreeMap, BTreeSet};
+use foldback_event::{BatchId, BranchId, Digest, EventId, Label, MediaType, Micros, PayloadRef};
+use foldback_trace::{Format, SourceBody, SourceFinding, SourceRecord};
+use std::collections::BTreeMap;
 
 /// How many source records, and how many bytes of them, are written at once.
 const CHUNK_RECORDS: usize = 512;
 const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
-/// The end of the part of a chat that the store holds already.
-struct Tip {
-    branch: BranchId,
-    position: u64,
-    /// Whether what comes next is known to stand after it.
-    settled: bool,
-}
-
-pub(super) struct ConversationImport<'s> {
-    pub(super) engine: &'s Engine,
-    pub(super) options: &'s ImportOptions,
-    pub(super) source: &'s SourceConversation,
-    file: (Digest, u64),
-    pub(super) id: ConversationId,
-    pub(super) account: AccountId,
-    /// The position of every event that is in the log.
-    positions: BTreeMap<EventId, u64>,
-    /// The calls of the source, by key: the index of their record.
-    pub(super) calls: BTreeMap<&'s str, usize>,
-    joined: BTreeSet<usize>,
-    forked: BTreeSet<usize>,
-    /// Where the known part of a chat ends; none for sources that tell their branches themselves.
-    tip: Option<Tip>,
-    added: u64,
-    present: u64,
-}
-
-impl<'s> ConversationImport<'s> {
-    pub(super) fn new(
-        engine: &'s Engine,
-        options: &'s ImportOptions,
-        source: &'s SourceConversation,
+impl<'s> Importer<'s> {
+    /// Writes what is new of the conversation.
+    pub(super) async fn write(
+        mut self,
         file: (Digest, u64),
-    ) -> Self {
-        let account = options.account.unwrap_or(engine.account);
-        let name = format!("{}:{}", source.format.name(), source.key);
-        let calls = source
-            .records
-            .iter()
-            .enumerate()
-            .filter_map(|(at, record)| match &record.body {
-                SourceBody::CallRequested { call, .. } => Some((call.as_str(), at)),
-                _ => None,
-            });
-        Self {
-            engine,
-            options,
-            source,
-            file,
-            id: ConversationId::from_source(account.as_bytes(), &name),
-            account,
-            positions: BTreeMap::new(),
-            calls: calls.collect(),
-            joined: BTreeSet::new(),
-            forked: BTreeSet::from([0]),
-            tip: None,
-            added: 0,
-            present: 0,
-        }
-    }
-
-    pub(super) async fn write(mut self) -> Result<ImportedConversation, Error> {
+    ) -> Result<ImportedConversation, Error> {
         let loaded = self.engine.load(self.id).await?;
         if loaded.graph.position() > 0 {
             let positions = &mut self.positions;
@@ -108,7 +49,7 @@ impl<'s> ConversationImport<'s> {
         }
         self.findings(&mut write).await?;
         if self.added > 0 {
-            let (digest, bytes) = self.file;
+            let (digest, bytes) = file;
             let body = SourceImported {
                 format: self.source.format.label(),
                 digest,
@@ -141,66 +82,6 @@ impl<'s> ConversationImport<'s> {
             findings,
             already_present: self.present,
         })
-    }
-
-    /// Makes the id of an event from the stable key of what it tells.
-    pub(super) fn event_id(&self, key: &str) -> EventId {
-        EventId::from_source(self.id.as_bytes(), key)
-    }
-
-    pub(super) fn participant(&self, index: usize) -> ParticipantId {
-        let key = self
-            .source
-            .participants
-            .get(index)
-            .map_or("", |p| p.key.as_str());
-        ParticipantId::from_source(self.id.as_bytes(), key)
-    }
-
-    pub(super) fn branch(&self, index: usize) -> BranchId {
-        if let Some(tip) = self.tip.as_ref().filter(|_| index == 0) {
-            return tip.branch;
-        }
-        let key = self
-            .source
-            .branches
-            .get(index)
-            .map_or("", |b| b.key.as_str());
-        BranchId::from_source(self.id.as_bytes(), key)
-    }
-
-    pub(super) fn run(&self, key: &str) -> RunId {
-        RunId::from_source(self.id.as_bytes(), key)
-    }
-
-    pub(super) fn call(&self, key: &str) -> CallId {
-        CallId::from_source(self.id.as_bytes(), key)
-    }
-
-    /// Adds an event, unless it is in the log already.
-    pub(super) fn push(
-        &mut self,
-        write: &mut Write<'_>,
-        event_id: EventId,
-        occurred_at: Option<Micros>,
-        body: Body,
-    ) -> Result<(), Error> {
-        if self.positions.contains_key(&event_id) {
-            return Ok(());
-        }
-        let actor = Actor::IMPORTER;
-        let draft = Draft {
-            event_id,
-            occurred_at,
-            actor,
-            causation: None,
-            correlation: None,
-            body,
-        };
-        let position = write.push(draft)?;
-        self.positions.insert(event_id, position);
-        self.added += 1;
-        Ok(())
     }
 
     async fn commit(&self, write: &mut Write<'_>) -> Result<(), Error> {
