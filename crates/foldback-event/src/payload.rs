@@ -44,7 +44,8 @@ pub struct PayloadRef {
     /// Keyed BLAKE3 of the plain bytes under the account's key: equal content of one account has
     /// equal addresses, and without the key an address tells nothing.
     pub address: Digest,
-    /// BLAKE3 of the sealed bytes: integrity is checked without the key.
+    /// BLAKE3 over the sealed bytes and their label, in the domain that docs/event-format.md names:
+    /// integrity is checked without the key.
     pub sealed_digest: Digest,
     /// Length of the plain bytes.
     pub bytes: u64,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// A policy document became known to the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PolicyRegistered {
-    /// BLAKE3 of the document.
+    /// BLAKE3 of the document, in the domain that docs/event-format.md names.
     pub digest: Digest,
     /// Its schema.
     pub schema: u16,
