@@ -1,7 +1,10 @@
 //! Frames that are valid one by one and do not fit together: never the work of a crash.
 
 use super::*;
+use crate::index::{Index, Segment};
+use crate::storage::{Access, MemoryStorage, Storage};
 use foldback_event::{BatchId, EventId};
+use std::path::{Path, PathBuf};
 
 const GENESIS: Digest = Digest::from_bytes([7; 32]);
 
@@ -82,6 +85,34 @@ fn what_does_not_follow_is_damage() {
         "digest",
     );
     inconsistent(&segment(&two, |commit| commit.digest = GENESIS), "digest");
+}
+
+#[test]
+fn check_finds_a_chain_that_does_not_hold_under_valid_frames() {
+    let bytes = segment(&[event(1, 1, 1), event(2, 1, 2)], |_| {});
+    let storage = MemoryStorage::default();
+    storage.create_dir_all(Path::new("/log")).unwrap();
+    let path = PathBuf::from("/log/1.seg");
+    let file = storage.create(&path, Access::Shared).unwrap();
+    file.write_at(0, &bytes).unwrap();
+    let mut index = Index::new(GENESIS);
+    index.segments.push(Segment {
+        first_seq: 1,
+        path,
+        file,
+        size: 4096,
+        places: Vec::new(),
+        batches: Vec::new(),
+    });
+    let mut tail = index.tail;
+    let read = scan(&bytes, 0, &mut tail, |read| {
+        index.add(read.batch, read.places)
+    });
+    assert_eq!(read, None);
+    let report = crate::check::check(&index.segments, GENESIS, index.tail);
+    let found: Vec<u64> = report.problems.iter().map(|problem| problem.seq).collect();
+    assert_eq!(found, [1, 2], "{report:?}");
+    assert!(report.problems[0].what.contains("chain"));
 }
 
 #[test]
