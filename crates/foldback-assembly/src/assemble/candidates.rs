@@ -1,7 +1,8 @@
 //! Step 2: which records are looked at, bounded whatever the length of the history.
 //!
-//! Instructions and what recovery needs come first, then the lineage from its newest record back,
-//! then records that are seen beyond their branch. A sibling branch never crowds the lineage out.
+//! Instructions, the newest summary and prompt, and what recovery needs come first, then the
+//! lineage from its newest record back, then records that are seen beyond their branch.
+//! A sibling branch never crowds the lineage out.
 
 use super::frame::Frame;
 use foldback_event::{CallId, RecordKind};
@@ -21,21 +22,29 @@ pub(super) fn collect(frame: &Frame<'_>) -> Candidates {
     let graph = frame.graph;
     let bound = usize::try_from(frame.policy.budget.candidates).unwrap_or(usize::MAX);
     let mut positions: BTreeSet<u64> = graph.instructions_on(&frame.lineage).collect();
-    for position in graph.unresolved_newest_first().take(bound) {
-        if on_lineage(frame, position) {
-            positions.insert(position);
-            positions.extend(outcome(frame, position));
-        }
+    // However long ago they were: the prompt is what the request answers, and a summary stands for
+    // all that it cuts.
+    let marks = [frame.marks.prompt, frame.marks.summary];
+    positions.extend(marks.into_iter().filter(|position| *position > 0));
+    let unresolved = graph.unresolved_newest_first();
+    for position in unresolved.filter(|at| on_lineage(frame, *at)).take(bound) {
+        positions.insert(position);
+        let outcome = outcome(frame, position).into_iter();
+        positions.extend(outcome.filter(|at| on_lineage(frame, *at)));
     }
     positions.extend(graph.newest_first(&frame.lineage).take(bound));
-    let own = positions.len() as u64;
+    let mut own = positions.len() as u64;
     let mut wide = 0_u64;
     for position in graph.wide_newest_first() {
         if positions.len() >= bound.saturating_mul(2) {
             break;
         }
-        if positions.insert(position) && !on_lineage(frame, position) {
-            wide += 1;
+        if positions.insert(position) {
+            if on_lineage(frame, position) {
+                own += 1;
+            } else {
+                wide += 1;
+            }
         }
     }
     let lineage = graph.count_on(&frame.lineage);

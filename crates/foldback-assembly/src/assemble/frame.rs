@@ -4,7 +4,7 @@ use super::AssembleError;
 use crate::policy::{Owner, Policy, RecordFacts, RequestFacts, Verdict};
 use foldback_event::kind::{AssemblyRequest, RecordRef};
 use foldback_event::{BranchId, ParticipantId, RecordKind};
-use foldback_graph::node::Common;
+use foldback_graph::node::{Branch, Common};
 use foldback_graph::{Lineage, RuntimeGraph};
 use std::collections::BTreeMap;
 
@@ -22,11 +22,11 @@ pub(super) struct Frame<'a> {
 
 /// Positions on the lineage that presentation depends on; 0 where there is none.
 pub(super) struct Marks {
-    /// The requester's newest run.
+    /// The requester's newest run before the one that the request is for.
     pub(super) run: u64,
-    /// What somebody said last.
+    /// What somebody said last, as far as the requester may see it.
     pub(super) prompt: u64,
-    /// The newest summary.
+    /// The newest summary that the requester may see: one that it may not cuts nothing.
     pub(super) summary: u64,
 }
 
@@ -60,11 +60,6 @@ impl<'a> Frame<'a> {
         let lineage = graph
             .lineage(&branch)
             .ok_or(AssembleError::UnknownBranch { branch, position })?;
-        let marks = Marks {
-            run: graph.run_on(&lineage, &participant).unwrap_or(0),
-            prompt: graph.prompt_on(&lineage).unwrap_or(0),
-            summary: graph.summary_on(&lineage).unwrap_or(0),
-        };
         let facts = RequestFacts {
             runtime_kind: request.runtime_kind,
             trust: policy.trust(&request.route),
@@ -75,15 +70,58 @@ impl<'a> Frame<'a> {
             .filter(|child| child.parent == Some(participant))
             .map(|child| (child.participant, child.end.is_some()))
             .collect();
-        Ok(Self {
+        let mut frame = Self {
             graph,
             policy,
             request,
             lineage,
             facts,
-            marks,
+            marks: Marks {
+                run: 0,
+                prompt: 0,
+                summary: 0,
+            },
             children,
-        })
+        };
+        frame.marks = Marks {
+            run: frame.run_before(),
+            prompt: frame.newest_seen(|branch| &branch.prompts),
+            summary: frame.newest_seen(|branch| &branch.summaries),
+        };
+        Ok(frame)
+    }
+
+    /// Finds where the requester's newest run started, leaving out the one that the request is for:
+    /// that one has not read anything yet.
+    fn run_before(&self) -> u64 {
+        let this = self.request.run.and_then(|run| self.graph.run(&run));
+        let this = this.map(|run| run.origin.position);
+        let found = self.lineage.segments().iter().rev().find_map(|segment| {
+            let runs = &self.graph.branch(&segment.branch)?.runs;
+            let end = runs.partition_point(|(position, _)| *position <= segment.to);
+            let own = runs.get(..end)?.iter().rev();
+            own.filter(|(_, who)| *who == self.request.participant)
+                .map(|(position, _)| *position)
+                .find(|position| Some(*position) != this)
+        });
+        found.unwrap_or(0)
+    }
+
+    /// Finds the newest of some messages of each branch that the gates let in.
+    fn newest_seen(&self, messages: impl Fn(&Branch) -> &[u64]) -> u64 {
+        let found = self.lineage.segments().iter().rev().find_map(|segment| {
+            let all = messages(self.graph.branch(&segment.branch)?);
+            let end = all.partition_point(|position| *position <= segment.to);
+            let inherited = all.get(..end)?.iter().rev().copied();
+            let mut inherited = inherited;
+            inherited.find(|position| {
+                self.graph.record_at(*position).is_some_and(|record| {
+                    let common = self.graph.common(record);
+                    common.is_some_and(|common| self.gate(record, common, true).permitted)
+                })
+            })
+        });
+        found.unwrap_or(0)
     }
 
     /// Tells how a record's owner relates to the requester (the article, 4.9).

@@ -1,6 +1,7 @@
 //! Steps 3 to 6 and 8: a verdict for every candidate, unit by unit.
 
 mod outcome;
+mod outdated;
 mod standing;
 
 use super::candidates::Candidates;
@@ -15,7 +16,7 @@ use foldback_event::{
     Presentation, Reason, RecordKind, RunId,
 };
 use foldback_graph::call_tokens;
-use foldback_graph::node::{Call, Common, Message};
+use foldback_graph::node::{Call, Common, Memory, Message};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Judges all candidates.
@@ -86,7 +87,7 @@ impl Judge<'_, '_> {
             (false, false) => Section::History,
         };
         if verdict.permitted {
-            let omitted = if position < frame.marks.summary && !instructions {
+            let omitted = if position < frame.marks.summary && !instructions && !beside {
                 Some(Reason::Summarized)
             } else if node.content.media_type == MediaType::Thinking && !self.keeps_thinking(node) {
                 Some(Reason::Inactive)
@@ -136,12 +137,16 @@ impl Judge<'_, '_> {
                 || retry && self.is_unresolved(position)
                 || self.failures.contains(&node.id));
         let mut entries = Vec::new();
+        // A call that was open when the history was summarized is told by its later outcome.
+        let told = outcomes
+            .last()
+            .map_or(position, |last| last.common.origin.position);
         let omitted = if !verdict.permitted {
             Some(Reason::CallOmitted)
         } else if !frame.on_lineage(&node.common) {
             call.omit(Reason::BranchExcluded);
             Some(Reason::CallOmitted)
-        } else if position < frame.marks.summary && !protected {
+        } else if told < frame.marks.summary && !protected {
             call.omit(Reason::Summarized);
             Some(Reason::Summarized)
         } else {
@@ -187,7 +192,7 @@ impl Judge<'_, '_> {
             return;
         };
         let call = node.call.and_then(|id| self.frame.graph.call(&id));
-        if call.is_some_and(|call| self.candidates.contains(&call.common.origin.position)) {
+        if call.is_some_and(|call| self.judges(call, &node.id)) {
             return;
         }
         let verdict = self.frame.gate(&record, &node.common, true);
@@ -199,15 +204,19 @@ impl Judge<'_, '_> {
         self.put(None, position, vec![entry], false);
     }
 
-    /// A memory whose one artifact is shown with its call is judged there; any other stands alone.
+    /// Tells whether an artifact is judged with a call: one that came before its call is not.
+    fn judges(&self, call: &Call, artifact: &ArtifactId) -> bool {
+        self.candidates.contains(&call.common.origin.position) && call.artifacts.contains(artifact)
+    }
+
+    /// A memory whose one artifact is judged with a call that may stand in the history is judged
+    /// there; any other stands alone, such as one that was shared while its call was not.
     fn lone_memory(&mut self, position: u64, record: RecordRef) {
         let frame = self.frame;
         let Some(node) = frame.graph.memory(&MemoryId::from_bytes(record.id)) else {
             return;
         };
-        if let [artifact] = node.artifacts.as_slice()
-            && self.is_shown_with_call(artifact)
-        {
+        if self.is_judged_with_call(node) {
             return;
         }
         let verdict = frame.gate(&record, &node.common, false);
@@ -224,14 +233,28 @@ impl Judge<'_, '_> {
         self.put(None, position, vec![entry], false);
     }
 
-    fn is_shown_with_call(&self, artifact: &ArtifactId) -> bool {
+    fn is_judged_with_call(&self, memory: &Memory) -> bool {
         let graph = self.frame.graph;
+        let [artifact] = memory.artifacts.as_slice() else {
+            return false;
+        };
         let Some(artifact) = graph.artifact(artifact) else {
             return false;
         };
         let call = artifact.call.and_then(|id| graph.call(&id));
         self.candidates.contains(&artifact.common.origin.position)
-            && call.is_some_and(|c| self.candidates.contains(&c.common.origin.position))
+            && artifact.memories.contains(&memory.id)
+            && call.is_some_and(|call| self.judges(call, &artifact.id) && self.may_stand(call))
+    }
+
+    /// Tells whether a call may stand in the history at all.
+    fn may_stand(&self, call: &Call) -> bool {
+        let record = RecordRef {
+            kind: RecordKind::Call,
+            id: *call.id.as_bytes(),
+        };
+        self.frame.on_lineage(&call.common)
+            && self.frame.gate(&record, &call.common, true).permitted
     }
 
     /// Adds entries to their run's unit, or makes them a unit of their own.

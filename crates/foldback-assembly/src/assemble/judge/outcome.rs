@@ -6,7 +6,7 @@ use super::{Judge, entry};
 use crate::assembly::{Note, Section};
 use crate::policy::{Conflicting, Outdated, RawSpan};
 use foldback_event::kind::RecordRef;
-use foldback_event::{CallStatus, MemoryId, Micros, Presentation, Reason, RecordKind};
+use foldback_event::{CallStatus, Presentation, Reason, RecordKind};
 use foldback_graph::node::{Artifact, Call, Memory};
 
 /// What rehydration has brought back so far.
@@ -25,12 +25,13 @@ impl<'a> Judge<'_, 'a> {
             .collect()
     }
 
-    /// Leaves out an artifact and its memories for one reason.
+    /// Leaves out an artifact, and its memories that do not stand alone, for one reason.
     pub(super) fn omit_outcome(&self, artifact: &Artifact, reason: Reason) -> Vec<Entry> {
         let mut out = vec![self.artifact_entry(artifact)];
         out.extend(
             self.memories(artifact)
                 .iter()
+                .filter(|memory| self.is_judged_with_call(memory))
                 .map(|memory| self.memory_entry(memory)),
         );
         for entry in out
@@ -70,17 +71,19 @@ impl<'a> Judge<'_, 'a> {
                     entry.show(form.presentation, form.reason, form.tokens);
                     entry.note = form.note;
                 }
-                _ => {
-                    entry.omit(if call.presentation.is_some() {
-                        Reason::Replaced
-                    } else {
-                        Reason::Superseded
-                    });
+                _ if call.presentation.is_none() => {
+                    entry.omit(call.reason);
+                    entry.note = call.note;
+                }
+                _ if raw.reason == Reason::Erased => entry.omit(Reason::Erased),
+                (None, Some(memory)) if raw.presentation == Some(Presentation::Raw) => {
+                    entry.omit(Reason::Replaced);
                     entry.note = Some(Note::Shown(artifact.id));
-                    if Some(at) == standing && !protected {
+                    if Some(at) == standing && !protected && self.may_stand_in(memory) {
                         entry.stand_in = Some(entry.tokens.saturating_add(cost::HANDLE));
                     }
                 }
+                _ => entry.omit(Reason::Replaced),
             }
         }
         if compact.is_some() && raw.presentation.is_none() && raw.reason == Reason::Permitted {
@@ -162,7 +165,7 @@ impl<'a> Judge<'_, 'a> {
                 raw.omit(reason);
                 raw.note = Some(note);
             }
-            if form == Outdated::Omit {
+            if form == Outdated::Omit && !protected {
                 call.omit(reason);
                 call.note = Some(note);
                 return None;
@@ -183,58 +186,6 @@ impl<'a> Judge<'_, 'a> {
             return None;
         }
         Some(self.compact(memory))
-    }
-
-    /// Steps 4 and 5: says what is wrong with a memory, and what the policy makes of it.
-    fn outdated(&self, memory: &Memory) -> Option<(Outdated, Reason, Note)> {
-        let policy = self.frame.policy;
-        let stale_since = self.stale_since(memory);
-        let found = if memory.broken {
-            let since = Note::StaleSince(memory.observed_at);
-            (policy.freshness.stale, Reason::BrokenProvenance, since)
-        } else if let Some(since) = stale_since {
-            (
-                policy.freshness.stale,
-                Reason::Stale,
-                Note::StaleSince(since),
-            )
-        } else if let Some(newer) = memory.superseded_by.filter(|id| self.is_admissible(id)) {
-            (
-                policy.conflicts.superseded,
-                Reason::Superseded,
-                Note::SupersededBy(newer),
-            )
-        } else {
-            return None;
-        };
-        (found.0 != Outdated::Show).then_some(found)
-    }
-
-    /// Tells since when a memory is stale at the time of the request (the article, 4.7).
-    fn stale_since(&self, memory: &Memory) -> Option<Micros> {
-        let window = self.frame.policy.freshness.window_seconds(memory.freshness);
-        let by_window = window.map(|seconds| {
-            memory
-                .observed_at
-                .plus_seconds(i64::try_from(seconds).unwrap_or(i64::MAX))
-        });
-        let until = memory.stale_after.or(by_window)?;
-        (self.frame.request.as_of > until).then_some(until)
-    }
-
-    /// A replacement counts only if it could enter itself; else the older memory would vanish with
-    /// nothing in its place.
-    fn is_admissible(&self, id: &MemoryId) -> bool {
-        let Some(memory) = self.frame.graph.memory(id) else {
-            return false;
-        };
-        let record = RecordRef {
-            kind: RecordKind::Memory,
-            id: *id.as_bytes(),
-        };
-        self.candidates.contains(&memory.common.origin.position)
-            && !memory.broken
-            && self.frame.gate(&record, &memory.common, false).permitted
     }
 
     /// Tells whether a result is recent enough to be shown raw.

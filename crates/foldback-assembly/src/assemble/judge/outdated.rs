@@ -1,0 +1,70 @@
+//! Steps 4 and 5: whether a memory still holds, or another replaces it.
+
+use super::Judge;
+use crate::assembly::Note;
+use crate::policy::Outdated;
+use foldback_event::kind::RecordRef;
+use foldback_event::{MemoryId, Micros, Reason, RecordKind};
+use foldback_graph::node::Memory;
+
+impl Judge<'_, '_> {
+    /// Says what is wrong with a memory, and what the policy makes of it.
+    pub(super) fn outdated(&self, memory: &Memory) -> Option<(Outdated, Reason, Note)> {
+        let (freshness, conflicts) = (self.frame.policy.freshness, self.frame.policy.conflicts);
+        if freshness.stale != Outdated::Show {
+            if memory.broken {
+                let since = Note::StaleSince(memory.observed_at);
+                return Some((freshness.stale, Reason::BrokenProvenance, since));
+            }
+            if let Some(since) = self.stale_since(memory) {
+                return Some((freshness.stale, Reason::Stale, Note::StaleSince(since)));
+            }
+        }
+        // A policy that shows stale memories as current still says which ones were replaced.
+        let newer = memory.superseded_by.filter(|id| self.replaces(id, memory));
+        let shows = conflicts.superseded == Outdated::Show;
+        newer.filter(|_| !shows).map(|newer| {
+            let note = Note::SupersededBy(newer);
+            (conflicts.superseded, Reason::Superseded, note)
+        })
+    }
+
+    /// Tells since when a memory is stale at the time of the request (the article, 4.7).
+    fn stale_since(&self, memory: &Memory) -> Option<Micros> {
+        let window = self.frame.policy.freshness.window_seconds(memory.freshness);
+        let by_window = window.map(|seconds| {
+            memory
+                .observed_at
+                .plus_seconds(i64::try_from(seconds).unwrap_or(i64::MAX))
+        });
+        let until = memory.stale_after.or(by_window)?;
+        (self.frame.request.as_of > until).then_some(until)
+    }
+
+    /// Tells whether a memory may be shown as current in the place of a raw result.
+    pub(super) fn may_stand_in(&self, memory: &Memory) -> bool {
+        self.outdated(memory).is_none() && !self.frame.graph.is_erased(&memory.summary.address)
+    }
+
+    /// Names point one way: only a newer memory replaces, so that two never replace each other.
+    fn replaces(&self, id: &MemoryId, older: &Memory) -> bool {
+        let newer = self.frame.graph.memory(id);
+        newer.is_some_and(|newer| newer.common.origin.position > older.common.origin.position)
+            && self.is_admissible(id)
+    }
+
+    /// A replacement counts only if it could enter itself; else the older memory would vanish with
+    /// nothing in its place.
+    pub(super) fn is_admissible(&self, id: &MemoryId) -> bool {
+        let Some(memory) = self.frame.graph.memory(id) else {
+            return false;
+        };
+        let record = RecordRef {
+            kind: RecordKind::Memory,
+            id: *id.as_bytes(),
+        };
+        self.candidates.contains(&memory.common.origin.position)
+            && !memory.broken
+            && self.frame.gate(&record, &memory.common, false).permitted
+    }
+}
