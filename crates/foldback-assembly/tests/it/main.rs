@@ -3,6 +3,18 @@
 //! The modules are marked as tests so that the lint exemptions of tests hold for their functions.
 
 #[cfg(test)]
+mod assembly;
+#[cfg(test)]
+mod assembly_budget;
+#[cfg(test)]
+mod assembly_exact;
+#[cfg(test)]
+mod assembly_recovery;
+#[cfg(test)]
+mod assembly_results;
+#[cfg(test)]
+mod assembly_views;
+#[cfg(test)]
 mod extract;
 #[cfg(test)]
 mod policy_docs;
