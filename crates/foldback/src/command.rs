@@ -24,11 +24,11 @@ use crate::Engine;
 use crate::engine::{Draft, Write};
 use crate::error::Error;
 use foldback_event::{
-    AccountId, Actor, BatchId, Body, BranchId, ConversationId, EventId, Isolation, Micros,
-    Ownership, ParticipantId, RunId, RuntimeKind, Visibility,
+    AccountId, Actor, BatchId, Body, BranchId, ConversationId, Event, EventId, Isolation, Kind,
+    Micros, Ownership, ParticipantId, RunId, RuntimeKind, Visibility,
 };
 use foldback_graph::RuntimeGraph;
-use foldback_store::EventLog;
+use foldback_store::{Appended, EventLog};
 
 /// One conversation, ready for a command.
 ///
@@ -118,20 +118,15 @@ impl Conversation<'_> {
 
     /// Takes the conversation's place in the queue: what was written under this command's id, or
     /// the right to write.
-    async fn begin(&self) -> Result<Begun<'_>, Error> {
+    ///
+    /// `first` lists the kinds that the command's first event may have: an id that was another
+    /// command's is refused, since its events are no answer to this one.
+    async fn begin(&self, first: &[Kind]) -> Result<Begun<'_>, Error> {
         let loaded = self.engine.load(self.id).await?;
         if let Some(command) = self.command
             && let Some(done) = self.engine.log.batch(self.id, command).await?
         {
-            let first = done.first_version;
-            let events = self
-                .engine
-                .log
-                .read(self.id, first, count_of(done.count))
-                .await?;
-            return Ok(Begun::Before(
-                events.iter().map(|event| event.event_id).collect(),
-            ));
+            return self.before(command, &done, first).await;
         }
         let actual = loaded.graph.position();
         let Some(conversation) = loaded.graph.conversation() else {
@@ -160,6 +155,43 @@ impl Conversation<'_> {
             events: Vec::new(),
         }))
     }
+
+    /// Reads what a command wrote when it was carried out.
+    async fn before(
+        &self,
+        command: BatchId,
+        done: &Appended,
+        first: &[Kind],
+    ) -> Result<Begun<'_>, Error> {
+        let mut before = Before::default();
+        let (from, to) = (
+            done.first_version,
+            done.first_version + u64::from(done.count),
+        );
+        for stored in self
+            .engine
+            .log
+            .read(self.id, from, count_of(done.count))
+            .await?
+            .iter()
+            .filter(|stored| stored.version < to)
+        {
+            let event = Event::decode(&stored.record).map_err(|source| Error::Decode {
+                conversation: self.id,
+                version: stored.version,
+                seq: stored.seq,
+                source,
+            })?;
+            before.ids.push(event.envelope.event_id);
+            before.kinds.push(event.body.kind());
+        }
+        let same = before.kinds.first().copied().flatten();
+        if same.is_some_and(|kind| first.contains(&kind)) {
+            Ok(Begun::Before(before))
+        } else {
+            Err(Error::CommandReused { command })
+        }
+    }
 }
 
 fn count_of(count: u32) -> usize {
@@ -168,10 +200,17 @@ fn count_of(count: u32) -> usize {
 
 /// How a command begins.
 enum Begun<'c> {
-    /// It was carried out before: the ids of its events.
-    Before(Vec<EventId>),
+    /// It was carried out before.
+    Before(Before),
     /// It may write.
     Now(Pen<'c>),
+}
+
+/// The events of a command that was carried out before.
+#[derive(Default)]
+struct Before {
+    ids: Vec<EventId>,
+    kinds: Vec<Option<Kind>>,
 }
 
 /// The right to write one command's events.
@@ -224,6 +263,15 @@ impl Pen<'_> {
             Some(_) => Ok(()),
             None => Err(Error::UnknownParticipant { participant }),
         }
+    }
+
+    /// Refuses a command that names a record which does not exist.
+    fn know(&self, known: bool, what: &'static str, id: impl ToString) -> Result<(), Error> {
+        if known {
+            return Ok(());
+        }
+        let id = id.to_string();
+        Err(Error::UnknownRecord { what, id })
     }
 
     fn main_branch(&self) -> Result<BranchId, Error> {

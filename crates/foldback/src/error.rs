@@ -4,7 +4,7 @@
 use foldback_assembly::AssembleError;
 use foldback_assembly::policy::PolicyErrors;
 use foldback_event::codec::{DecodeError, EncodeError};
-use foldback_event::{BranchId, CallId, ConversationId, Label, ParticipantId};
+use foldback_event::{BatchId, BranchId, CallId, ConversationId, Label, ParticipantId};
 use foldback_graph::ResolveError;
 use foldback_store::{AppendError, GetError, KeyError, OpenError, PutError, ReadError};
 use foldback_trace::{DetectError, ReadError as SourceError};
@@ -150,6 +150,12 @@ pub enum Error {
         /// The message.
         message: String,
     },
+    /// The command's id was another command's.
+    #[error("`{command}` was the id of another command")]
+    CommandReused {
+        /// The id.
+        command: BatchId,
+    },
     /// A promotion would narrow what it should widen, or not change it.
     #[error("`{record}` is {from} already, so promoting it to {to} widens nothing")]
     NothingToPromote {
@@ -225,6 +231,7 @@ impl Error {
             | Self::CallSettled { .. }
             | Self::CallNotOpen { .. }
             | Self::MessageFinal { .. }
+            | Self::CommandReused { .. }
             | Self::NothingToPromote { .. } => "FB0016",
             Self::Assemble(_) => "FB0017",
             Self::Policy { .. } | Self::PolicyChanged { .. } => "FB0018",
@@ -261,6 +268,7 @@ impl Error {
                     "open the store again; what was acknowledged is there"
                 }
                 Self::Conflict { .. } => "look at the conversation again, and decide anew",
+                Self::CommandReused { .. } => "give each command an id of its own",
                 Self::AmbiguousConversation { .. }
                 | Self::Resolve(ResolveError::Ambiguous { .. }) => "give more digits",
                 Self::UnknownConversation { .. } => "`foldback conversations` lists them",

@@ -1,12 +1,12 @@
 //! Assembling the context of a participant's next request.
 
-use super::{Begun, Conversation, event};
+use super::{Before, Begun, Conversation, event};
 use crate::error::Error;
 use crate::policies::PolicyDocument;
 use foldback_assembly::{Assembly, assemble};
 use foldback_event::kind::{AssemblyRequest, PolicyActivated, PolicyRegistered, Route};
 use foldback_event::{
-    ArtifactId, AssemblyId, BranchId, Label, Micros, ParticipantId, RunId, RuntimeKind,
+    ArtifactId, AssemblyId, BranchId, Kind, Label, Micros, ParticipantId, RunId, RuntimeKind,
 };
 use foldback_graph::RuntimeGraph;
 use foldback_trace::Prompt;
@@ -77,9 +77,16 @@ impl Conversation<'_> {
     ///
     /// [`Error`] if the request cannot be answered as it stands, or it cannot be written.
     pub async fn assemble(&self, new: AssembleRequest) -> Result<Assembled, Error> {
-        let mut pen = match self.begin().await? {
-            Begun::Before(events) => {
-                let last = event(&events, events.len().saturating_sub(1))?;
+        let mut pen = match self
+            .begin(&[
+                Kind::PolicyRegistered,
+                Kind::PolicyActivated,
+                Kind::ContextAssembled,
+            ])
+            .await?
+        {
+            Begun::Before(Before { ids, .. }) => {
+                let last = event(&ids, ids.len().saturating_sub(1))?;
                 let id = AssemblyId::derive(last, 0);
                 let recorded = self.engine.recorded(self.id(), &id).await?;
                 let prompt = self.engine.prompt(&recorded.graph, &recorded.assembly)?;
@@ -132,12 +139,14 @@ impl Conversation<'_> {
             relevance: None,
         };
         for exact in &request.exact {
-            if pen.graph().artifact(exact).is_none() {
-                return Err(Error::UnknownRecord {
-                    what: "artifact",
-                    id: exact.to_string(),
-                });
-            }
+            let known = pen.graph().artifact(exact).is_some();
+            pen.know(known, "artifact", exact)?;
+        }
+        if let Some(run) = request.run {
+            pen.know(pen.graph().run(&run).is_some(), "run", run)?;
+        }
+        if let Some(id) = request.extends {
+            pen.know(pen.graph().assembly(&id).is_some(), "assembly", id)?;
         }
         let mut assembly = assemble(pen.graph(), policy.policy(), &request)?;
         if let Some(relevance) = self.engine.relevance(pen.graph(), &assembly)? {

@@ -7,8 +7,8 @@ use foldback_event::kind::{
     ChildStatus, ParticipantJoined, ParticipantKind, RecordPromoted, RecordRef,
 };
 use foldback_event::{
-    AssemblyId, BranchId, CallId, CheckpointId, Label, MediaType, ParticipantId, Privacy, RunId,
-    Visibility,
+    AssemblyId, BranchId, CallId, CheckpointId, Kind, Label, MediaType, ParticipantId, Privacy,
+    RunId, Visibility,
 };
 
 /// A promotion: a record is to be seen by more than before.
@@ -62,7 +62,7 @@ impl Conversation<'_> {
     /// [`Error`] if the record does not exist or the promotion widens nothing, or it cannot be
     /// written.
     pub async fn promote(&self, new: Promote) -> Result<(), Error> {
-        if let Begun::Now(mut pen) = self.begin().await? {
+        if let Begun::Now(mut pen) = self.begin(&[Kind::RecordPromoted]).await? {
             let common = pen.graph().common(&new.record);
             let from = common.map(|common| common.ownership.visibility);
             let Some(from) = from else {
@@ -118,8 +118,8 @@ impl Conversation<'_> {
         name: &str,
         model: Option<Label>,
     ) -> Result<ChildStart, Error> {
-        let events = match self.begin().await? {
-            Begun::Before(events) => events,
+        let events = match self.begin(&[Kind::ParticipantJoined]).await? {
+            Begun::Before(before) => before.ids,
             Begun::Now(mut pen) => {
                 pen.know_participant(parent)?;
                 pen.know_branch(parent_branch)?;
@@ -190,7 +190,7 @@ impl Conversation<'_> {
         report: Option<&str>,
         privacy: Privacy,
     ) -> Result<(), Error> {
-        if let Begun::Now(mut pen) = self.begin().await? {
+        if let Begun::Now(mut pen) = self.begin(&[Kind::ChildRunFinished]).await? {
             match pen.graph().child(&run) {
                 None => {
                     return Err(Error::UnknownRecord {
@@ -237,11 +237,20 @@ impl Conversation<'_> {
     ///
     /// [`Error`] if what it names does not exist, or it cannot be written.
     pub async fn take_checkpoint(&self, new: TakeCheckpoint) -> Result<CheckpointId, Error> {
-        let events = match self.begin().await? {
-            Begun::Before(events) => events,
+        let events = match self.begin(&[Kind::CheckpointTaken]).await? {
+            Begun::Before(before) => before.ids,
             Begun::Now(mut pen) => {
                 pen.know_participant(new.participant)?;
                 pen.know_branch(new.branch)?;
+                if let Some(run) = new.run {
+                    pen.know(pen.graph().run(&run).is_some(), "run", run)?;
+                }
+                if let Some(id) = new.assembly {
+                    pen.know(pen.graph().assembly(&id).is_some(), "assembly", id)?;
+                }
+                for call in &new.open_calls {
+                    pen.know(pen.graph().call(call).is_some(), "call", call)?;
+                }
                 let state = match new.state {
                     Some(bytes) => Some(
                         self.engine
@@ -271,7 +280,7 @@ impl Conversation<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error`] if the checkpoint does not exist, or it cannot be written.
+    /// [`Error`] if the checkpoint or the run does not exist, or it cannot be written.
     pub async fn restore_checkpoint(
         &self,
         checkpoint: CheckpointId,
@@ -289,7 +298,10 @@ impl Conversation<'_> {
             .state
             .map(|state| self.engine.payload(account, &state))
             .transpose()?;
-        if let Begun::Now(mut pen) = self.begin().await? {
+        if let Begun::Now(mut pen) = self.begin(&[Kind::CheckpointRestored]).await? {
+            if let Some(run) = run {
+                pen.know(pen.graph().run(&run).is_some(), "run", run)?;
+            }
             let id = pen.next_id();
             pen.push(id, CheckpointRestored { checkpoint, run })?;
             pen.finish().await?;

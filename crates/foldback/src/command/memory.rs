@@ -6,7 +6,7 @@ use foldback_event::kind::{
     MemoriesConflicted, MemoriesSuperseded, MemoryRevalidated, PromotionRule, ToolMemoryDerived,
 };
 use foldback_event::{
-    ArtifactId, Confidence, Freshness, Label, MediaType, MemoryId, Micros, Privacy,
+    ArtifactId, Confidence, Freshness, Kind, Label, MediaType, MemoryId, Micros, Privacy,
 };
 
 /// A memory that a caller, such as a model, made of artifacts.
@@ -41,8 +41,8 @@ impl Conversation<'_> {
     ///
     /// [`Error`] if an artifact does not exist, or it cannot be written.
     pub async fn derive(&self, new: MemoryDraft) -> Result<MemoryId, Error> {
-        let events = match self.begin().await? {
-            Begun::Before(events) => events,
+        let events = match self.begin(&[Kind::ToolMemoryDerived]).await? {
+            Begun::Before(before) => before.ids,
             Begun::Now(mut pen) => {
                 let mut sources = Vec::new();
                 for id in &new.artifacts {
@@ -128,7 +128,7 @@ impl Conversation<'_> {
         supersedes: Vec<MemoryId>,
         ground: Label,
     ) -> Result<(), Error> {
-        if let Begun::Now(mut pen) = self.begin().await? {
+        if let Begun::Now(mut pen) = self.begin(&[Kind::MemoriesSuperseded]).await? {
             pen.know_memories(supersedes.iter().chain([&memory]))?;
             let id = pen.next_id();
             pen.push(
@@ -150,7 +150,7 @@ impl Conversation<'_> {
     ///
     /// [`Error`] if one of them does not exist, or it cannot be written.
     pub async fn conflict(&self, memories: Vec<MemoryId>) -> Result<(), Error> {
-        if let Begun::Now(mut pen) = self.begin().await? {
+        if let Begun::Now(mut pen) = self.begin(&[Kind::MemoriesConflicted]).await? {
             pen.know_memories(memories.iter())?;
             let id = pen.next_id();
             pen.push(
@@ -169,15 +169,19 @@ impl Conversation<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error`] if it does not exist, or it cannot be written.
+    /// [`Error`] if it or the artifact does not exist, or it cannot be written.
     pub async fn revalidate(
         &self,
         memory: MemoryId,
         artifact: Option<ArtifactId>,
         observed_at: Micros,
     ) -> Result<(), Error> {
-        if let Begun::Now(mut pen) = self.begin().await? {
+        if let Begun::Now(mut pen) = self.begin(&[Kind::MemoryRevalidated]).await? {
             pen.know_memories([&memory])?;
+            if let Some(artifact) = artifact {
+                let known = pen.graph().artifact(&artifact).is_some();
+                pen.know(known, "artifact", artifact)?;
+            }
             let id = pen.next_id();
             pen.push(
                 id,

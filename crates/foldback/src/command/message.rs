@@ -7,7 +7,7 @@ use foldback_event::kind::{
     MessageFinalized, MessageRecorded, SkillEntry, SkillStateChanged, UserFactRemembered,
 };
 use foldback_event::{
-    BranchId, FactId, Isolation, Label, MediaType, MessageId, MessageRole, Ownership,
+    BranchId, FactId, Isolation, Kind, Label, MediaType, MessageId, MessageRole, Ownership,
     ParticipantId, Privacy, RunId, RuntimeKind, Visibility,
 };
 use foldback_trace::Content;
@@ -125,8 +125,8 @@ impl Conversation<'_> {
     ///
     /// [`Error`] if its branch, participant or run does not exist, or it cannot be written.
     pub async fn record_message(&self, new: NewMessage) -> Result<MessageId, Error> {
-        let events = match self.begin().await? {
-            Begun::Before(events) => events,
+        let events = match self.begin(&[Kind::MessageRecorded]).await? {
+            Begun::Before(before) => before.ids,
             Begun::Now(mut pen) => {
                 let branch = match new.branch {
                     Some(branch) => branch,
@@ -183,7 +183,7 @@ impl Conversation<'_> {
         content: Option<Content>,
         visibility: Visibility,
     ) -> Result<(), Error> {
-        if let Begun::Now(mut pen) = self.begin().await? {
+        if let Begun::Now(mut pen) = self.begin(&[Kind::MessageFinalized]).await? {
             match pen.graph().message(&message) {
                 None => {
                     let id = message.to_string();
@@ -226,9 +226,16 @@ impl Conversation<'_> {
     ///
     /// [`Error`] if what it names does not exist, or it cannot be written.
     pub async fn remember_fact(&self, new: NewFact) -> Result<FactId, Error> {
-        let events = match self.begin().await? {
-            Begun::Before(events) => events,
+        let events = match self.begin(&[Kind::UserFactRemembered]).await? {
+            Begun::Before(before) => before.ids,
             Begun::Now(mut pen) => {
+                if let Some(participant) = new.participant {
+                    pen.know_participant(participant)?;
+                }
+                if let Some(source) = new.source {
+                    let known = pen.graph().message(&source).is_some();
+                    pen.know(known, "message", source)?;
+                }
                 for old in &new.supersedes {
                     if pen.graph().fact(old).is_none() {
                         let id = old.to_string();
@@ -275,7 +282,7 @@ impl Conversation<'_> {
     ///
     /// [`Error`] if the participant does not exist, or it cannot be written.
     pub async fn change_skills(&self, new: NewSkills) -> Result<(), Error> {
-        if let Begun::Now(mut pen) = self.begin().await? {
+        if let Begun::Now(mut pen) = self.begin(&[Kind::SkillStateChanged]).await? {
             pen.know_participant(new.participant)?;
             let branch = pen.main_branch()?;
             let texts = new.skills.iter().filter_map(|skill| skill.text.clone());

@@ -6,7 +6,8 @@ use crate::engine::{Draft, Write};
 use crate::error::Error;
 use foldback_event::kind::{BranchForked, ConversationOpened, ParticipantJoined, ParticipantKind};
 use foldback_event::{
-    AccountId, Actor, BatchId, BranchId, ConversationId, EventId, Label, MediaType, ParticipantId,
+    AccountId, Actor, BatchId, BranchId, ConversationId, EventId, Kind, Label, MediaType,
+    ParticipantId,
 };
 use foldback_store::EventLog;
 
@@ -144,8 +145,8 @@ impl Conversation<'_> {
     ///
     /// [`Error`] if it cannot be written.
     pub async fn join(&self, new: NewParticipant) -> Result<ParticipantId, Error> {
-        let events = match self.begin().await? {
-            Begun::Before(events) => events,
+        let events = match self.begin(&[Kind::ParticipantJoined]).await? {
+            Begun::Before(before) => before.ids,
             Begun::Now(mut pen) => {
                 let name = match new.name {
                     Some(name) => {
@@ -182,8 +183,8 @@ impl Conversation<'_> {
     ///
     /// [`Error`] if the parent or the position does not exist, or it cannot be written.
     pub async fn fork(&self, parent: BranchId, at: u64) -> Result<BranchId, Error> {
-        let events = match self.begin().await? {
-            Begun::Before(events) => events,
+        let events = match self.begin(&[Kind::BranchForked]).await? {
+            Begun::Before(before) => before.ids,
             Begun::Now(mut pen) => {
                 pen.know_branch(parent)?;
                 let end = pen.graph().position();

@@ -6,7 +6,7 @@ use foldback_event::kind::{
     JobTriggered, ModelRunFailed, ModelRunFinished, ModelRunStarted, Usage,
 };
 use foldback_event::{
-    AssemblyId, BranchId, JobId, Label, MediaType, ParticipantId, RunId, RuntimeKind,
+    AssemblyId, BranchId, JobId, Kind, Label, MediaType, ParticipantId, RunId, RuntimeKind,
 };
 
 /// A run to be started.
@@ -88,8 +88,8 @@ impl Conversation<'_> {
     ///
     /// [`Error`] if what it names does not exist, or it cannot be written.
     pub async fn start_run(&self, new: StartRun) -> Result<RunId, Error> {
-        let events = match self.begin().await? {
-            Begun::Before(events) => events,
+        let events = match self.begin(&[Kind::ModelRunStarted]).await? {
+            Begun::Before(before) => before.ids,
             Begun::Now(mut pen) => {
                 let branch = match new.branch {
                     Some(branch) => branch,
@@ -105,6 +105,9 @@ impl Conversation<'_> {
                         what: "assembly",
                         id,
                     });
+                }
+                if let Some(run) = new.retries {
+                    pen.know(pen.graph().run(&run).is_some(), "run", run)?;
                 }
                 let id = pen.next_id();
                 let body = ModelRunStarted {
@@ -130,7 +133,10 @@ impl Conversation<'_> {
     ///
     /// [`Error`] if the run does not exist or has ended, or it cannot be written.
     pub async fn end_run(&self, run: RunId, ending: RunEnding) -> Result<(), Error> {
-        if let Begun::Now(mut pen) = self.begin().await? {
+        if let Begun::Now(mut pen) = self
+            .begin(&[Kind::ModelRunFinished, Kind::ModelRunFailed])
+            .await?
+        {
             pen.open_run(run)?;
             let id = pen.next_id();
             match ending {
@@ -188,8 +194,8 @@ impl Conversation<'_> {
         name: Label,
         instruction: Option<String>,
     ) -> Result<JobId, Error> {
-        let events = match self.begin().await? {
-            Begun::Before(events) => events,
+        let events = match self.begin(&[Kind::JobTriggered]).await? {
+            Begun::Before(before) => before.ids,
             Begun::Now(mut pen) => {
                 pen.know_branch(branch)?;
                 pen.know_participant(participant)?;

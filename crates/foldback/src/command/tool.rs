@@ -5,8 +5,8 @@ use crate::derive::{self, Condensed};
 use crate::error::Error;
 use foldback_event::kind::{ToolArtifactCaptured, ToolCallRequested, ToolCallResolved};
 use foldback_event::{
-    ArtifactId, CallId, CallStatus, EventId, Freshness, Label, MediaType, MemoryId, MessageId,
-    Ownership, Privacy, RunId,
+    ArtifactId, CallId, CallStatus, EventId, Freshness, Kind, Label, MediaType, MemoryId,
+    MessageId, Ownership, Privacy, RunId,
 };
 use foldback_graph::node::Call;
 
@@ -139,8 +139,8 @@ impl Conversation<'_> {
     ///
     /// [`Error`] if the run does not exist or has ended, or it cannot be written.
     pub async fn request_call(&self, new: NewCall) -> Result<CallId, Error> {
-        let events = match self.begin().await? {
-            Begun::Before(events) => events,
+        let events = match self.begin(&[Kind::ToolCallRequested]).await? {
+            Begun::Before(before) => before.ids,
             Begun::Now(mut pen) => {
                 let runtime_kind = pen.open_run(new.run)?;
                 let run = pen
@@ -192,9 +192,12 @@ impl Conversation<'_> {
     ///
     /// [`Error`] if the call does not exist or has a final outcome, or it cannot be written.
     pub async fn capture(&self, new: NewArtifact) -> Result<Captured, Error> {
-        let derived = new.derive;
-        let events = match self.begin().await? {
-            Begun::Before(events) => events,
+        let mut derived = new.derive;
+        let events = match self.begin(&[Kind::ToolArtifactCaptured]).await? {
+            Begun::Before(before) => {
+                derived = before.kinds.get(1) == Some(&Some(Kind::ToolMemoryDerived));
+                before.ids
+            }
             Begun::Now(mut pen) => {
                 let call = pen.known_call(new.call)?;
                 if pen.is_settled(&call) {
@@ -216,9 +219,12 @@ impl Conversation<'_> {
     ///
     /// [`Error`] if the call does not exist or is not open, or it cannot be written.
     pub async fn resolve(&self, new: NewArtifact) -> Result<Captured, Error> {
-        let derived = new.derive;
-        let events = match self.begin().await? {
-            Begun::Before(events) => events,
+        let mut derived = new.derive;
+        let events = match self.begin(&[Kind::ToolArtifactCaptured]).await? {
+            Begun::Before(before) => {
+                derived = before.kinds.get(1) == Some(&Some(Kind::ToolMemoryDerived));
+                before.ids
+            }
             Begun::Now(mut pen) => {
                 let call = pen.known_call(new.call)?;
                 let open = pen.open_artifact(&call);
