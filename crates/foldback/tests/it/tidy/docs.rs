@@ -127,8 +127,8 @@ fn every_page_that_the_code_names_is_there() {
     for path in files("crates", ".rs") {
         for word in text(&path).split(|c: char| !c.is_alphanumeric() && !"/.-_".contains(c)) {
             let name = word.trim_end_matches('.');
-            let is_page = name.starts_with("docs/") && Path::new(name).extension().is_some();
-            if is_page && name.ends_with(".md") {
+            let ending = Path::new(name).extension();
+            if name.starts_with("docs/") && ending.is_some_and(|ending| ending == "md") {
                 seen += 1;
                 if !root().join(name).exists() {
                     wrong.push(format!("{path}: {name}"));
