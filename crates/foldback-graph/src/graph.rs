@@ -39,8 +39,8 @@ pub struct RuntimeGraph {
     pub(crate) records: BTreeMap<u64, RecordRef>,
     /// Records that are seen beyond their branch: conversation-wide, shared or promoted.
     pub(crate) wide: BTreeSet<u64>,
-    /// The newest memory that answers a question, per branch.
-    pub(crate) questions: BTreeMap<(ShortDigest, BranchId), MemoryId>,
+    /// The memories that answer a question, per branch, oldest first.
+    pub(crate) questions: BTreeMap<(ShortDigest, BranchId), Vec<MemoryId>>,
     /// Memories about one subject, oldest first.
     pub(crate) subjects: BTreeMap<ShortDigest, Vec<MemoryId>>,
     /// Calls that recovery needs: open ones, and failed ones that may be tried again.
@@ -154,11 +154,15 @@ impl RuntimeGraph {
         self.unresolved.contains(&position)
     }
 
-    /// Finds the newest memory on a branch that answers the same question.
-    pub fn latest_answer(&self, question: &ShortDigest, branch: &BranchId) -> Option<&Memory> {
-        self.questions
-            .get(&(*question, *branch))
-            .and_then(|id| self.memories.get(id))
+    /// Walks the memories on a branch that answer the same question, oldest first.
+    pub fn answers(
+        &self,
+        question: &ShortDigest,
+        branch: &BranchId,
+    ) -> impl DoubleEndedIterator<Item = &Memory> {
+        let ids = self.questions.get(&(*question, *branch));
+        let ids = ids.map_or(&[][..], Vec::as_slice);
+        ids.iter().filter_map(|id| self.memories.get(id))
     }
 
     /// Walks the memories about a subject, oldest first.

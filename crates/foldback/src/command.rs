@@ -265,15 +265,6 @@ impl Pen<'_> {
         }
     }
 
-    /// Refuses a command that names a record which does not exist.
-    fn know(&self, known: bool, what: &'static str, id: impl ToString) -> Result<(), Error> {
-        if known {
-            return Ok(());
-        }
-        let id = id.to_string();
-        Err(Error::UnknownRecord { what, id })
-    }
-
     fn main_branch(&self) -> Result<BranchId, Error> {
         let conversation = self.graph().conversation();
         conversation.map(|c| c.main_branch).ok_or(Error::Bug {
@@ -301,6 +292,15 @@ impl Pen<'_> {
             runtime_kind: kind.unwrap_or(RuntimeKind::Chat),
         }
     }
+}
+
+/// Refuses a command that names a record which does not exist.
+fn know(known: bool, what: &'static str, id: &impl ToString) -> Result<(), Error> {
+    if known {
+        return Ok(());
+    }
+    let id = id.to_string();
+    Err(Error::UnknownRecord { what, id })
 }
 
 /// Gives the id of one of a command's events.

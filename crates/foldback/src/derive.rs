@@ -11,8 +11,8 @@ use foldback_event::{
     AccountId, ArtifactId, Body, CallStatus, Confidence, ConfidenceSource, EventId, Freshness,
     Label, MediaType, MemoryId, Micros, PayloadRef, ShortDigest,
 };
-use foldback_graph::RuntimeGraph;
 use foldback_graph::node::{Artifact, Memory};
+use foldback_graph::{Lineage, RuntimeGraph};
 use serde_json::{Value, json};
 
 /// A tool's outcome, as an extractor reads it.
@@ -197,13 +197,13 @@ impl Engine {
             promotion: PromotionRule::Private,
         };
         let superseded = answered_before(graph, artifact);
-        let (conflicting, keys) = disagreeing(graph, artifact, &body, superseded);
+        let (conflicting, keys) = disagreeing(graph, artifact, &body, &superseded);
         let mut out = vec![(first, Body::from(body))];
-        if let Some(old) = superseded {
+        if !superseded.is_empty() {
             let ground = Label::or_stand_in("same-question");
             let body = MemoriesSuperseded {
                 memory,
-                supersedes: vec![old],
+                supersedes: superseded,
                 ground,
             };
             out.push((id(1), body.into()));
@@ -217,21 +217,42 @@ impl Engine {
     }
 }
 
-/// Finds the memory that answered the same question on the artifact's lineage before.
+/// Finds the memories that answered the same question on the artifact's lineage before, oldest
+/// first, and that nothing there has replaced yet.
 ///
 /// A failure replaces nothing: that the tool could not answer says nothing of what it found before.
-fn answered_before(graph: &RuntimeGraph, artifact: &Artifact) -> Option<MemoryId> {
+/// So both a failure and what was found before it may stand, and a success replaces both.
+fn answered_before(graph: &RuntimeGraph, artifact: &Artifact) -> Vec<MemoryId> {
+    let mut out: Vec<(u64, MemoryId)> = Vec::new();
     if artifact.status != CallStatus::Succeeded {
-        return None;
+        return Vec::new();
     }
-    let question = artifact.question?;
-    let lineage = graph.lineage(&artifact.common.ownership.branch)?;
-    lineage.segments().iter().rev().find_map(|segment| {
-        let memory = graph.latest_answer(&question, &segment.branch)?;
-        let fits = memory.common.origin.position <= segment.to
-            && memory.superseded_by.is_none()
-            && same_owner(memory, artifact);
-        fits.then_some(memory.id)
+    let Some(question) = artifact.question else {
+        return Vec::new();
+    };
+    let Some(lineage) = graph.lineage(&artifact.common.ownership.branch) else {
+        return Vec::new();
+    };
+    for segment in lineage.segments() {
+        let answers = graph.answers(&question, &segment.branch).rev();
+        let before = answers
+            .filter(|memory| memory.common.origin.position <= segment.to)
+            .filter(|memory| same_owner(memory, artifact))
+            .take(COMPARED_MAX)
+            .filter(|memory| !is_replaced(graph, &lineage, memory));
+        out.extend(before.map(|memory| (memory.common.origin.position, memory.id)));
+    }
+    out.sort_unstable();
+    out.into_iter().map(|(_, id)| id).collect()
+}
+
+/// Tells whether something on the lineage has replaced a memory; what a sibling replaced for itself
+/// stands here.
+fn is_replaced(graph: &RuntimeGraph, lineage: &Lineage, memory: &Memory) -> bool {
+    let newer = memory.superseded_by.and_then(|id| graph.memory(&id));
+    newer.is_some_and(|newer| {
+        let common = &newer.common;
+        lineage.holds(&common.ownership.branch, common.origin.position)
     })
 }
 
@@ -240,7 +261,7 @@ fn disagreeing(
     graph: &RuntimeGraph,
     artifact: &Artifact,
     new: &ToolMemoryDerived,
-    superseded: Option<MemoryId>,
+    superseded: &[MemoryId],
 ) -> (Vec<MemoryId>, Vec<[u8; 8]>) {
     let (mut memories, mut keys) = (Vec::new(), Vec::new());
     // An error says that the tool could not answer, and contradicts nothing.
@@ -256,8 +277,8 @@ fn disagreeing(
     let known: Vec<&Memory> = graph.about(&subject).collect();
     for old in known.into_iter().rev().take(COMPARED_MAX) {
         let origin = old.common.origin.position;
-        let comparable = Some(old.id) != superseded
-            && old.superseded_by.is_none()
+        let comparable = !superseded.contains(&old.id)
+            && !is_replaced(graph, &lineage, old)
             && same_owner(old, artifact)
             && lineage.holds(&old.common.ownership.branch, origin);
         if !comparable {

@@ -32,7 +32,9 @@ impl RuntimeGraph {
         }
         if let Some(question) = body.question {
             self.questions
-                .insert((question, body.ownership.branch), body.memory);
+                .entry((question, body.ownership.branch))
+                .or_default()
+                .push(body.memory);
         }
         if let Some(subject) = body.subject {
             self.subjects.entry(subject).or_default().push(body.memory);

@@ -1,6 +1,6 @@
 //! Assembling the context of a participant's next request.
 
-use super::{Before, Begun, Conversation, event};
+use super::{Before, Begun, Conversation, event, know};
 use crate::error::Error;
 use crate::policies::PolicyDocument;
 use foldback_assembly::{Assembly, assemble};
@@ -138,16 +138,7 @@ impl Conversation<'_> {
             extends: new.extends,
             relevance: None,
         };
-        for exact in &request.exact {
-            let known = pen.graph().artifact(exact).is_some();
-            pen.know(known, "artifact", exact)?;
-        }
-        if let Some(run) = request.run {
-            pen.know(pen.graph().run(&run).is_some(), "run", run)?;
-        }
-        if let Some(id) = request.extends {
-            pen.know(pen.graph().assembly(&id).is_some(), "assembly", id)?;
-        }
+        know_all(pen.graph(), &request)?;
         let mut assembly = assemble(pen.graph(), policy.policy(), &request)?;
         if let Some(relevance) = self.engine.relevance(pen.graph(), &assembly)? {
             let ranked = AssemblyRequest {
@@ -167,6 +158,20 @@ impl Conversation<'_> {
             prompt,
         })
     }
+}
+
+/// Refuses a request that names a record which does not exist.
+fn know_all(graph: &RuntimeGraph, request: &AssemblyRequest) -> Result<(), Error> {
+    for exact in &request.exact {
+        know(graph.artifact(exact).is_some(), "artifact", exact)?;
+    }
+    if let Some(run) = request.run {
+        know(graph.run(&run).is_some(), "run", &run)?;
+    }
+    if let Some(id) = request.extends {
+        know(graph.assembly(&id).is_some(), "assembly", &id)?;
+    }
+    Ok(())
 }
 
 /// A recorded assembly, decided again from the log.

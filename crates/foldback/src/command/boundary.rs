@@ -1,6 +1,6 @@
 //! Boundaries: promotion, children, checkpoints.
 
-use super::{Begun, Conversation, event};
+use super::{Begun, Conversation, event, know};
 use crate::error::Error;
 use foldback_event::kind::{
     BranchForked, CheckpointRestored, CheckpointTaken, ChildRunFinished, ChildRunStarted,
@@ -243,13 +243,13 @@ impl Conversation<'_> {
                 pen.know_participant(new.participant)?;
                 pen.know_branch(new.branch)?;
                 if let Some(run) = new.run {
-                    pen.know(pen.graph().run(&run).is_some(), "run", run)?;
+                    know(pen.graph().run(&run).is_some(), "run", &run)?;
                 }
                 if let Some(id) = new.assembly {
-                    pen.know(pen.graph().assembly(&id).is_some(), "assembly", id)?;
+                    know(pen.graph().assembly(&id).is_some(), "assembly", &id)?;
                 }
                 for call in &new.open_calls {
-                    pen.know(pen.graph().call(call).is_some(), "call", call)?;
+                    know(pen.graph().call(call).is_some(), "call", call)?;
                 }
                 let state = match new.state {
                     Some(bytes) => Some(
@@ -300,7 +300,7 @@ impl Conversation<'_> {
             .transpose()?;
         if let Begun::Now(mut pen) = self.begin(&[Kind::CheckpointRestored]).await? {
             if let Some(run) = run {
-                pen.know(pen.graph().run(&run).is_some(), "run", run)?;
+                know(pen.graph().run(&run).is_some(), "run", &run)?;
             }
             let id = pen.next_id();
             pen.push(id, CheckpointRestored { checkpoint, run })?;

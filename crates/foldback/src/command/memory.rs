@@ -1,6 +1,6 @@
 //! Memories that a caller brings, and what is said of memories afterwards.
 
-use super::{Begun, Conversation, event};
+use super::{Begun, Conversation, event, know};
 use crate::error::Error;
 use foldback_event::kind::{
     MemoriesConflicted, MemoriesSuperseded, MemoryRevalidated, PromotionRule, ToolMemoryDerived,
@@ -180,7 +180,7 @@ impl Conversation<'_> {
             pen.know_memories([&memory])?;
             if let Some(artifact) = artifact {
                 let known = pen.graph().artifact(&artifact).is_some();
-                pen.know(known, "artifact", artifact)?;
+                know(known, "artifact", &artifact)?;
             }
             let id = pen.next_id();
             pen.push(

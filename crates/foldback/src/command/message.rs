@@ -1,6 +1,6 @@
 //! Messages, user facts and skills.
 
-use super::{Begun, Conversation, event};
+use super::{Begun, Conversation, event, know};
 use crate::engine::payload_of;
 use crate::error::Error;
 use foldback_event::kind::{
@@ -234,7 +234,7 @@ impl Conversation<'_> {
                 }
                 if let Some(source) = new.source {
                     let known = pen.graph().message(&source).is_some();
-                    pen.know(known, "message", source)?;
+                    know(known, "message", &source)?;
                 }
                 for old in &new.supersedes {
                     if pen.graph().fact(old).is_none() {

@@ -1,6 +1,6 @@
 //! Runs: attempts to generate.
 
-use super::{Begun, Conversation, Pen, event};
+use super::{Begun, Conversation, Pen, event, know};
 use crate::error::Error;
 use foldback_event::kind::{
     JobTriggered, ModelRunFailed, ModelRunFinished, ModelRunStarted, Usage,
@@ -107,7 +107,7 @@ impl Conversation<'_> {
                     });
                 }
                 if let Some(run) = new.retries {
-                    pen.know(pen.graph().run(&run).is_some(), "run", run)?;
+                    know(pen.graph().run(&run).is_some(), "run", &run)?;
                 }
                 let id = pen.next_id();
                 let body = ModelRunStarted {
