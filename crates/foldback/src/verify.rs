@@ -17,7 +17,7 @@ use foldback_assembly::assemble;
 use foldback_event::kind::{ContextAssembled, ToolMemoryDerived};
 use foldback_event::{AccountId, Body, CallStatus, ConversationId, Digest, Event, PayloadRef};
 use foldback_graph::RuntimeGraph;
-use foldback_store::{EventLog, Log};
+use foldback_store::{EventLog, GetError, KeyError, Log};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Something that does not hold.
@@ -91,6 +91,7 @@ impl Engine {
             progress(out.conversations);
         }
         out.payloads = wanted.len() as u64;
+        self.check_keys(&wanted, &mut out);
         for problem in self.vault.check(wanted).problems {
             let place = problem
                 .file
@@ -107,6 +108,34 @@ impl Engine {
             });
         }
         Ok(out)
+    }
+
+    /// Opens one payload of each account, which needs its key.
+    ///
+    /// A key that is missing or was erased is no problem here: all but the bytes is proved without
+    /// it, and what was skipped is counted. One that is there and does not open is damaged.
+    fn check_keys(&self, wanted: &BTreeSet<(AccountId, Digest, Digest)>, out: &mut Verification) {
+        let mut tried = BTreeSet::new();
+        for (account, address, _) in wanted {
+            if tried.contains(account) {
+                continue;
+            }
+            match self.vault.get(*account, address) {
+                // The vault's own check says so.
+                Err(GetError::Missing { .. }) => continue,
+                Err(GetError::Key(
+                    ref error @ (KeyError::BadKey { ref path, .. } | KeyError::Io { ref path, .. }),
+                )) => out.problems.push(Problem {
+                    code: "key",
+                    conversation: None,
+                    position: None,
+                    place: Some(path.display().to_string()),
+                    detail: error.to_string(),
+                }),
+                _ => {}
+            }
+            tried.insert(*account);
+        }
     }
 
     async fn verify_conversation(
