@@ -34,27 +34,21 @@ pub(super) fn collect(frame: &Frame<'_>) -> Candidates {
     }
     positions.extend(graph.newest_first(&frame.lineage).take(bound));
     let mut own = positions.len() as u64;
-    let mut wide = 0_u64;
     for position in graph.wide_newest_first() {
         if positions.len() >= bound.saturating_mul(2) {
             break;
         }
-        if positions.insert(position) {
-            if on_lineage(frame, position) {
-                own += 1;
-            } else {
-                wide += 1;
-            }
+        if positions.insert(position) && on_lineage(frame, position) {
+            own += 1;
         }
     }
-    let lineage = graph.count_on(&frame.lineage);
+    let beyond = graph.count_on(&frame.lineage).saturating_sub(own);
+    let looked_at = positions.len() as u64;
+    let rest = graph.record_count().saturating_sub(looked_at);
     Candidates {
         positions,
-        beside: graph
-            .record_count()
-            .saturating_sub(lineage)
-            .saturating_sub(wide),
-        beyond: lineage.saturating_sub(own),
+        beside: rest.saturating_sub(beyond),
+        beyond,
     }
 }
 

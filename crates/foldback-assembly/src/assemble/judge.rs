@@ -2,6 +2,7 @@
 
 mod outcome;
 mod outdated;
+mod recovery;
 mod standing;
 
 use super::candidates::Candidates;
@@ -9,14 +10,14 @@ use super::cost;
 use super::frame::Frame;
 use super::unit::{Entry, Unit};
 use crate::assembly::{Note, Section};
-use crate::policy::{FailedCalls, ThinkingSpan, Verdict};
+use crate::policy::{ThinkingSpan, Verdict};
 use foldback_event::kind::RecordRef;
 use foldback_event::{
-    ArtifactId, CallId, CallStatus, Label, MediaType, MemoryId, MessageId, MessageRole,
-    Presentation, Reason, RecordKind, RunId,
+    ArtifactId, CallId, MediaType, MemoryId, MessageId, MessageRole, Presentation, Reason,
+    RecordKind, RunId,
 };
 use foldback_graph::call_tokens;
-use foldback_graph::node::{Call, Common, Memory, Message};
+use foldback_graph::node::{Call, Memory, Message};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Judges all candidates.
@@ -24,7 +25,7 @@ pub(super) fn judge(frame: &Frame<'_>, candidates: &Candidates) -> Vec<Unit> {
     let mut judge = Judge {
         frame,
         candidates: &candidates.positions,
-        failures: failures(frame, &candidates.positions),
+        recovery: recovery::Recovery::new(frame, &candidates.positions),
         units: Vec::new(),
         of_run: BTreeMap::new(),
         notices: 0,
@@ -42,8 +43,7 @@ pub(super) fn judge(frame: &Frame<'_>, candidates: &Candidates) -> Vec<Unit> {
 struct Judge<'f, 'a> {
     frame: &'f Frame<'a>,
     candidates: &'f BTreeSet<u64>,
-    /// Failed calls that the policy protects.
-    failures: BTreeSet<CallId>,
+    recovery: recovery::Recovery<'a>,
     units: Vec<Unit>,
     /// The unit of each run, so that what a model said at once stays together.
     of_run: BTreeMap<RunId, usize>,
@@ -125,17 +125,7 @@ impl Judge<'_, '_> {
         let tokens = call_tokens(&node.tool, &node.arguments);
         let mut call = entry(position, record, &verdict, tokens);
         let outcomes = self.outcomes(node);
-        let open = outcomes
-            .last()
-            .is_none_or(|artifact| artifact.status.is_open());
-        let retry = outcomes
-            .last()
-            .is_some_and(|a| a.status == CallStatus::Failed && a.retryable)
-            && frame.policy.recovery.failed != FailedCalls::None;
-        let protected = verdict.permitted
-            && (open && frame.policy.recovery.open
-                || retry && self.is_unresolved(position)
-                || self.failures.contains(&node.id));
+        let protected = verdict.permitted && self.recovery.needs(frame, node, &outcomes);
         let mut entries = Vec::new();
         // A call that was open when the history was summarized is told by its later outcome.
         let told = outcomes
@@ -176,10 +166,6 @@ impl Judge<'_, '_> {
         }
         entries.insert(0, call);
         self.put(node.run, position, entries, protected);
-    }
-
-    fn is_unresolved(&self, position: u64) -> bool {
-        self.frame.graph.is_unresolved(position)
     }
 
     /// A result that no candidate call asked for cannot be shown: a provider refuses it.
@@ -297,35 +283,4 @@ fn entry(position: u64, record: RecordRef, verdict: &Verdict<'_>, tokens: u64) -
         note: None,
         stand_in: None,
     }
-}
-
-/// Finds, for each tool, its newest final outcome on the lineage, and keeps the calls of those that
-/// failed: until the tool succeeds, a retry may need the error.
-fn failures(frame: &Frame<'_>, candidates: &BTreeSet<u64>) -> BTreeSet<CallId> {
-    let mut out = BTreeSet::new();
-    if frame.policy.recovery.failed != FailedCalls::Latest {
-        return out;
-    }
-    let mut seen: BTreeSet<&Label> = BTreeSet::new();
-    for position in candidates.iter().rev() {
-        let artifact = frame
-            .graph
-            .record_at(*position)
-            .filter(|record| record.kind == RecordKind::Artifact)
-            .and_then(|record| frame.graph.artifact(&ArtifactId::from_bytes(record.id)));
-        let Some(artifact) = artifact.filter(|artifact| !artifact.status.is_open()) else {
-            continue;
-        };
-        let counts = artifact.common.ownership.owner_participant == Some(frame.request.participant)
-            && in_reach(frame, &artifact.common);
-        if counts && seen.insert(&artifact.tool) && artifact.status == CallStatus::Failed {
-            out.extend(artifact.call);
-        }
-    }
-    out
-}
-
-/// A failure before a summary was summarized like all else.
-fn in_reach(frame: &Frame<'_>, common: &Common) -> bool {
-    common.origin.position >= frame.marks.summary && frame.on_lineage(common)
 }
