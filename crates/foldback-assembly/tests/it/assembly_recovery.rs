@@ -134,6 +134,32 @@ fn a_failure_that_may_be_retried_is_protected_until_a_success() {
 }
 
 #[test]
+fn only_the_requesters_success_on_its_own_branch_makes_a_failure_good() {
+    let mut s = Story::new("retry elsewhere");
+    let (mia, agent) = cast(&mut s);
+    let other = s.model("other", "claude");
+    let run = s.run(agent);
+    let calls = [1, 2].map(|n| s.calls(run, "sign", &format!(r#"{{"id":"d{n}"}}"#)));
+    for call in calls {
+        s.fails(call, "timed out after 30 s", true);
+    }
+    let held = || calls.map(|call| raw(call, Reason::Recovery));
+    let fork = s.fork(s.main(), s.position());
+    let run = s.run(other);
+    let call = s.calls(run, "sign", "{}");
+    s.result(call, "signed");
+    check(&s, &ask(&s, agent), &held());
+    let run = s.run(agent);
+    let again = s.calls(run, "sign", "{}");
+    s.result(again, "signed");
+    let settled = calls.map(|call| raw(call, Reason::Permitted));
+    check(&s, &ask(&s, agent), &settled);
+    s.on(fork);
+    s.says(mia, "And here?");
+    check(&s, &ask(&s, agent), &held());
+}
+
+#[test]
 fn the_newest_failure_of_each_tool_is_protected_even_if_none_promised_a_retry() {
     let mut s = Story::new("newest failure");
     let (mia, agent) = cast(&mut s);

@@ -17,6 +17,10 @@ mod assembly_views;
 #[cfg(test)]
 mod extract;
 #[cfg(test)]
+mod laws;
+#[cfg(test)]
+mod laws_prefix;
+#[cfg(test)]
 mod policy_docs;
 #[cfg(test)]
 mod policy_errors;
