@@ -75,7 +75,16 @@ pub fn explain_record(
             common.ownership.branch.short(),
             assembly.request.branch.short(),
         );
-        let why = format!("it stands on {own}, and {asked} does not descend from there");
+        let lineage = graph.lineage(&assembly.request.branch);
+        let forked = lineage.is_some_and(|lineage| {
+            let mut segments = lineage.segments().iter();
+            segments.any(|segment| segment.branch == common.ownership.branch)
+        });
+        let why = if forked {
+            format!("it was recorded on {own} after {asked} had left it")
+        } else {
+            format!("it stands on {own}, and {asked} does not descend from there")
+        };
         ("branch-excluded", why)
     };
     let name = sentence::name(graph, &record);

@@ -68,7 +68,7 @@ fn why(graph: &RuntimeGraph, assembly: &Assembly, decision: &Decision) -> String
     let trust_route = &assembly.request.route.provider;
     match decision.reason {
         Reason::Permitted if decision.presentation == Some(Presentation::Compact) => {
-            compact(graph, decision)
+            compact(graph, assembly, decision)
         }
         Reason::Permitted => "the policy permits it and nothing stands against it".to_owned(),
         Reason::NotPermitted => "no rule of the policy permits it".to_owned(),
@@ -135,7 +135,7 @@ fn why(graph: &RuntimeGraph, assembly: &Assembly, decision: &Decision) -> String
 }
 
 /// A compact form stands for a result of the request's own history, or was let in from beside it.
-fn compact(graph: &RuntimeGraph, decision: &Decision) -> String {
+fn compact(graph: &RuntimeGraph, assembly: &Assembly, decision: &Decision) -> String {
     let memory = graph.memory(&MemoryId::from_bytes(decision.record.id));
     let promotion = memory.and_then(|memory| memory.common.promotion.as_ref());
     if let Some(promotion) = promotion {
@@ -144,20 +144,34 @@ fn compact(graph: &RuntimeGraph, decision: &Decision) -> String {
             promotion.position, promotion.ground
         );
     }
-    let source = memory.and_then(|memory| memory.artifacts.first());
-    let source = source.map_or_else(
-        || "its result".to_owned(),
-        |id| format!("the result {}", id.short()),
-    );
-    match memory.map(|memory| memory.lossless) {
-        Some(true) => {
-            format!("it keeps every value of {source}, which an earlier request held whole")
+    let artifact = memory
+        .and_then(|memory| memory.artifacts.first())
+        .and_then(|id| graph.artifact(id));
+    let Some(artifact) = artifact else {
+        return "it stands for its result".to_owned();
+    };
+    let source = format!("the result {}", artifact.id.short());
+    let lossless = memory.is_some_and(|memory| memory.lossless);
+    let stands = if lossless {
+        format!("it keeps every value of {source}")
+    } else {
+        format!("it stands for {source}")
+    };
+    // The verdict on the result itself says why its bytes are not there.
+    let verdict = assembly.decision(artifact.common.origin.position);
+    let rest = match verdict.map(|verdict| verdict.reason) {
+        Some(Reason::Compacted) if lossless => "which an earlier request held whole",
+        Some(Reason::Compacted) => {
+            "whose exact bytes the policy keeps for its own turn or for a request that asks for them"
         }
-        _ => format!(
-            "it stands for {source}, whose exact bytes the policy keeps for its own turn or for a \
-             request that asks for them"
-        ),
-    }
+        Some(Reason::TooLarge) => "which is too large to be shown whole",
+        Some(Reason::Budget) => "for which the budget leaves no room",
+        Some(Reason::RehydrationLimit) => "whose exact bytes exceed what one request brings back",
+        Some(Reason::PrivacyRoute) => "whose privacy class keeps the exact bytes off this route",
+        Some(Reason::ExactNeeded) => "whose exact bytes stand at the end of the request",
+        _ => "which is not in the request",
+    };
+    format!("{stands}, {rest}")
 }
 
 fn noted(decision: &Decision) -> String {

@@ -15,6 +15,8 @@ mod assembly_results;
 #[cfg(test)]
 mod assembly_views;
 #[cfg(test)]
+mod explain;
+#[cfg(test)]
 mod extract;
 #[cfg(test)]
 mod laws;
