@@ -1,0 +1,38 @@
+//! The engine from outside: commands, capture, import, replay, verification and their laws.
+//!
+//! The modules are marked as tests so that the lints treat their helpers as such.
+
+#[cfg(test)]
+mod capture;
+#[cfg(test)]
+mod commands;
+#[cfg(test)]
+mod concurrency;
+#[cfg(test)]
+mod damage;
+#[cfg(test)]
+mod explained;
+#[cfg(test)]
+mod growth;
+#[cfg(test)]
+mod imports;
+#[cfg(test)]
+mod laws;
+#[cfg(test)]
+mod refusals;
+#[cfg(test)]
+mod rendered;
+#[cfg(test)]
+mod replays;
+#[cfg(test)]
+mod scenarios;
+#[cfg(test)]
+mod scene;
+#[cfg(test)]
+mod script;
+#[cfg(test)]
+mod sources;
+#[cfg(test)]
+mod sources_refused;
+#[cfg(test)]
+mod tidy;
