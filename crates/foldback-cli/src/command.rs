@@ -2,6 +2,7 @@
 
 pub(crate) mod assemble;
 pub(crate) mod conversations;
+pub(crate) mod evaluate;
 pub(crate) mod explain;
 pub(crate) mod graph;
 pub(crate) mod import;
@@ -33,6 +34,7 @@ pub(crate) async fn run(
         Command::Transcript(args) => transcript::run(args, store, printer).await,
         Command::Show(args) => show::run(args, store, printer).await,
         Command::Assemble(args) => assemble::run(args, store, printer).await,
+        Command::Evaluate(args) => evaluate::run(args, printer).await,
         Command::Explain(args) => explain::run(args, store, printer).await,
         Command::Verify(args) => verify::run(args, store, printer).await,
         Command::Policy(args) => policy::run(args, store, printer).await,

@@ -12,6 +12,7 @@ mod command;
 mod derive;
 mod engine;
 mod error;
+mod evaluate;
 mod explaining;
 mod import;
 mod policies;
@@ -30,6 +31,9 @@ pub use command::{
 };
 pub use engine::{ConversationSummary, Engine, EventRow, Options, PayloadText, Recovery};
 pub use error::Error;
+pub use evaluate::{
+    CACHE_WRITE_PERMILLE, EvaluatedRequest, Evaluation, Kept, Layout, Measure, Missing, Need,
+};
 pub use import::{ImportOptions, ImportedConversation};
 pub use policies::PolicyDocument;
 pub use replay::{Replay, ReplayedRequest};

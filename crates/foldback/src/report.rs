@@ -3,11 +3,15 @@
 //! Fields are added, never changed or taken away; a changed meaning is another `schema`.
 //! What is on disk is told in docs/event-format.md and has nothing to do with these names.
 
+mod evaluate;
 mod log;
 mod policy;
 mod show;
 mod view;
 
+pub use evaluate::{
+    EvaluateRefusedRow, EvaluateReport, EvaluatedRow, KeptRow, LayoutRow, MissingRow,
+};
 pub use log::{LogReport, LogRow};
 pub use policy::{AssembleReport, PolicyCheckReport, PolicyProblem, PolicyReport, policy_errors};
 pub use show::{PayloadRow, ShowReport};

@@ -11,6 +11,8 @@ mod concurrency;
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
+mod evaluate;
+#[cfg(test)]
 mod explained;
 #[cfg(test)]
 mod growth;
