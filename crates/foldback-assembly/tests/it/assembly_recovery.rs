@@ -134,6 +134,20 @@ fn a_failure_that_may_be_retried_is_protected_until_a_success() {
 }
 
 #[test]
+fn an_earlier_success_makes_nothing_good() {
+    let mut s = Story::new("success before failure");
+    let (_, agent) = cast(&mut s);
+    let run = s.run(agent);
+    let first = s.calls(run, "sign", "{}");
+    s.result(first, "signed");
+    let second = s.calls(run, "sign", "{}");
+    s.fails(second, "timed out after 30 s", true);
+    let retryable = policy(&[("failed = \"latest\"", "failed = \"retryable\"")]);
+    let held = [raw(second, Reason::Recovery)];
+    check_under(&retryable, &s, &ask(&s, agent), &held);
+}
+
+#[test]
 fn only_the_requesters_success_on_its_own_branch_makes_a_failure_good() {
     let mut s = Story::new("retry elsewhere");
     let (mia, agent) = cast(&mut s);
