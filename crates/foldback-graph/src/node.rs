@@ -268,8 +268,9 @@ pub struct Memory {
     pub promotion_rule: PromotionRule,
     /// The memories it replaces.
     pub supersedes: Vec<MemoryId>,
-    /// The memory that replaces it: derived, never written.
-    pub superseded_by: Option<MemoryId>,
+    /// The memories that replace it, in the order of events: derived, never written. There are
+    /// several where branches that share it replaced it each for themselves.
+    pub superseded_by: Vec<MemoryId>,
     /// Memories that disagree with it.
     pub conflicts_with: Vec<MemoryId>,
     /// How many repairs of its provenance were tried.

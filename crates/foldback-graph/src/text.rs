@@ -211,10 +211,9 @@ fn memory_line(node: &Memory) -> String {
     for old in &node.supersedes {
         line.push_str(&edge("supersedes", Some(old.short())));
     }
-    line.push_str(&edge(
-        "superseded-by",
-        node.superseded_by.map(|id| id.short()),
-    ));
+    for newer in &node.superseded_by {
+        line.push_str(&edge("superseded-by", Some(newer.short())));
+    }
     for other in &node.conflicts_with {
         line.push_str(&edge("conflicts-with", Some(other.short())));
     }

@@ -249,8 +249,8 @@ fn answered_before(graph: &RuntimeGraph, artifact: &Artifact) -> Vec<MemoryId> {
 /// Tells whether something on the lineage has replaced a memory; what a sibling replaced for itself
 /// stands here.
 fn is_replaced(graph: &RuntimeGraph, lineage: &Lineage, memory: &Memory) -> bool {
-    let newer = memory.superseded_by.and_then(|id| graph.memory(&id));
-    newer.is_some_and(|newer| {
+    let mut newer = memory.superseded_by.iter().filter_map(|id| graph.memory(id));
+    newer.any(|newer| {
         let common = &newer.common;
         lineage.holds(&common.ownership.branch, common.origin.position)
     })

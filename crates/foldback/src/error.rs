@@ -156,6 +156,12 @@ pub enum Error {
         /// The id.
         command: BatchId,
     },
+    /// The command says nothing that could be recorded.
+    #[error("{what}")]
+    Meaningless {
+        /// What it would have to say.
+        what: &'static str,
+    },
     /// A promotion would narrow what it should widen, or not change it.
     #[error("`{record}` is {from} already, so promoting it to {to} widens nothing")]
     NothingToPromote {
@@ -232,6 +238,7 @@ impl Error {
             | Self::CallNotOpen { .. }
             | Self::MessageFinal { .. }
             | Self::CommandReused { .. }
+            | Self::Meaningless { .. }
             | Self::NothingToPromote { .. } => "FB0016",
             Self::Assemble(_) => "FB0017",
             Self::Policy { .. } | Self::PolicyChanged { .. } => "FB0018",

@@ -4,11 +4,22 @@
 //! here, so that an assembly never has to count text: each is the length of the renderer's longest
 //! form under `o200k_base`, rounded up.
 
+use foldback_event::Reason;
+
 /// The line that names the artifact a compact form stands for, so that its bytes can be asked for.
-pub(super) const HANDLE: u64 = 10;
+pub(super) const HANDLE: u64 = 12;
+
+/// A notice in the place of a result that is not there yet.
+pub(super) const OPEN: u64 = 12;
 
 /// A notice in the place of a result: what happened to it, and its handle.
-pub(super) const MARKER: u64 = 40;
+pub(super) fn marker(reason: Reason) -> u64 {
+    match reason {
+        Reason::Stale | Reason::BrokenProvenance => 40,
+        Reason::Erased => 14,
+        _ => 24,
+    }
+}
 
 /// A notice that one memory disagrees with another.
 pub(super) const CONFLICT: u64 = 16;

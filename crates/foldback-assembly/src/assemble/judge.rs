@@ -97,7 +97,7 @@ impl Judge<'_, '_> {
             match omitted {
                 Some(reason) => entry.omit(reason),
                 None if frame.graph.is_erased(&node.content.address) => {
-                    entry.show(Presentation::Marker, Reason::Erased, cost::MARKER);
+                    entry.show(Presentation::Marker, Reason::Erased, cost::marker(Reason::Erased));
                 }
                 None => {
                     let caption = if beside { cost::CAPTION } else { 0 };
@@ -159,7 +159,7 @@ impl Judge<'_, '_> {
             entries.extend(self.outcome(&mut call, last, protected));
         } else {
             // The renderer puts a notice in the place of the result that is not there yet.
-            call.tokens = call.tokens.saturating_add(cost::MARKER);
+            call.tokens = call.tokens.saturating_add(cost::OPEN);
         }
         if protected {
             call.note = Some(Note::Protected);
@@ -274,11 +274,7 @@ fn entry(position: u64, record: RecordRef, verdict: &Verdict<'_>, tokens: u64) -
         } else {
             verdict.reason
         },
-        rule: if verdict.permitted {
-            None
-        } else {
-            verdict.rule.cloned()
-        },
+        rule: verdict.rule.cloned(),
         tokens,
         note: None,
         stand_in: None,

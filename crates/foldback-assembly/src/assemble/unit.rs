@@ -26,10 +26,14 @@ impl Entry {
         self.rule = None;
     }
 
+    /// Lets it in. The gate that permitted it stays named, but for a notice, which is there because
+    /// the record itself is not.
     pub(super) fn show(&mut self, presentation: Presentation, reason: Reason, tokens: u64) {
         self.presentation = Some(presentation);
         self.reason = reason;
-        self.rule = None;
+        if presentation == Presentation::Marker {
+            self.rule = None;
+        }
         self.tokens = tokens;
     }
 }

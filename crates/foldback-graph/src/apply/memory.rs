@@ -58,7 +58,7 @@ impl RuntimeGraph {
             revalidation: body.revalidation.clone(),
             promotion_rule: body.promotion,
             supersedes: Vec::new(),
-            superseded_by: None,
+            superseded_by: Vec::new(),
             conflicts_with: Vec::new(),
             repair_tries: 0,
             broken: false,
@@ -98,7 +98,11 @@ impl RuntimeGraph {
         for old in &body.supersedes {
             match self.memories.get_mut(old) {
                 // A memory never supersedes itself: the old one would vanish with its replacement.
-                Some(old) if old.id != body.memory => old.superseded_by = Some(body.memory),
+                Some(old) if old.id != body.memory => {
+                    if !old.superseded_by.contains(&body.memory) {
+                        old.superseded_by.push(body.memory);
+                    }
+                }
                 _ => self.find(FindingCode::UnknownRecord, Some(memory_ref(old))),
             }
         }

@@ -34,7 +34,7 @@ fn a_newer_memory_supersedes_and_the_older_one_stays() {
     let (mut s, [old, new], _) = asked_twice("Thu", "Fri");
     s.supersedes(new, &[old]);
     let graph = fold(&s);
-    assert_eq!(graph.memory(&old).unwrap().superseded_by, Some(new));
+    assert_eq!(graph.memory(&old).unwrap().superseded_by, [new]);
     assert_eq!(graph.memory(&new).unwrap().supersedes, [old]);
     let question = Story::question("get_reservation", r#"{"id":"4WQ150"}"#);
     let answers: Vec<MemoryId> = graph.answers(&question, &s.main()).map(|m| m.id).collect();
@@ -99,7 +99,7 @@ fn a_memory_that_supersedes_itself_is_odd_and_stays_in_force() {
     s.supersedes(memory, &[memory]);
     let graph = fold(&s);
     let node = graph.memory(&memory).unwrap();
-    assert_eq!(node.superseded_by, None);
+    assert_eq!(node.superseded_by, []);
     assert_eq!(
         node.supersedes,
         [],

@@ -130,6 +130,10 @@ impl Conversation<'_> {
     ) -> Result<(), Error> {
         if let Begun::Now(mut pen) = self.begin(&[Kind::MemoriesSuperseded]).await? {
             pen.know_memories(supersedes.iter().chain([&memory]))?;
+            if supersedes.is_empty() || supersedes.contains(&memory) {
+                let what = "a memory supersedes at least one other, and never itself";
+                return Err(Error::Meaningless { what });
+            }
             let id = pen.next_id();
             pen.push(
                 id,
@@ -152,6 +156,11 @@ impl Conversation<'_> {
     pub async fn conflict(&self, memories: Vec<MemoryId>) -> Result<(), Error> {
         if let Begun::Now(mut pen) = self.begin(&[Kind::MemoriesConflicted]).await? {
             pen.know_memories(memories.iter())?;
+            let distinct: std::collections::BTreeSet<&MemoryId> = memories.iter().collect();
+            if distinct.len() < 2 || distinct.len() != memories.len() {
+                let what = "a conflict is between at least two memories, each named once";
+                return Err(Error::Meaningless { what });
+            }
             let id = pen.next_id();
             pen.push(
                 id,

@@ -301,7 +301,10 @@ fn memory(node: &node::Memory) -> Draft {
             "supersedes",
             node.supersedes.iter().map(ToString::to_string),
         )
-        .maybe("superseded by", node.superseded_by)
+        .list(
+            "superseded by",
+            node.superseded_by.iter().map(ToString::to_string),
+        )
         .list(
             "conflicts with",
             node.conflicts_with.iter().map(ToString::to_string),

@@ -115,7 +115,7 @@ impl<'a> Judge<'_, 'a> {
             if may_raw && artifact.result.is_some() {
                 raw.show(Presentation::Raw, reason, size);
             } else {
-                raw.show(Presentation::Marker, reason, cost::MARKER);
+                raw.show(Presentation::Marker, reason, cost::marker(reason));
             }
             return None;
         }
@@ -123,7 +123,7 @@ impl<'a> Judge<'_, 'a> {
             .result
             .is_some_and(|result| self.frame.graph.is_erased(&result.address))
         {
-            raw.show(Presentation::Marker, Reason::Erased, cost::MARKER);
+            raw.show(Presentation::Marker, Reason::Erased, cost::marker(Reason::Erased));
             return None;
         }
         let large = size > self.frame.policy.presentation.raw_tokens_max;
@@ -143,7 +143,7 @@ impl<'a> Judge<'_, 'a> {
                     raw.reason
                 };
                 let rule = raw.rule.clone();
-                raw.show(Presentation::Marker, reason, cost::MARKER);
+                raw.show(Presentation::Marker, reason, cost::marker(reason));
                 raw.rule = rule;
             }
             return None;
@@ -170,7 +170,7 @@ impl<'a> Judge<'_, 'a> {
                 call.note = Some(note);
                 return None;
             }
-            let (presentation, tokens) = (Presentation::Marker, cost::MARKER);
+            let (presentation, tokens) = (Presentation::Marker, cost::marker(reason));
             return Some(Form {
                 presentation,
                 reason,
@@ -244,7 +244,7 @@ impl<'a> Judge<'_, 'a> {
                 return;
             }
             Some((_, reason, note)) => {
-                let (presentation, tokens) = (Presentation::Marker, cost::MARKER);
+                let (presentation, tokens) = (Presentation::Marker, cost::marker(reason));
                 Form {
                     presentation,
                     reason,
@@ -266,7 +266,7 @@ impl<'a> Judge<'_, 'a> {
     fn compact(&mut self, memory: &Memory) -> Form {
         let graph = self.frame.graph;
         if graph.is_erased(&memory.summary.address) {
-            let (presentation, tokens) = (Presentation::Marker, cost::MARKER);
+            let (presentation, tokens) = (Presentation::Marker, cost::marker(Reason::Erased));
             return Form {
                 presentation,
                 reason: Reason::Erased,
@@ -283,7 +283,7 @@ impl<'a> Judge<'_, 'a> {
             .filter_map(|id| graph.memory(id))
             .find(|other| {
                 other.common.origin.position < memory.common.origin.position
-                    && other.superseded_by.is_none()
+                    && !self.is_replaced(other)
                     && self.is_admissible(&other.id)
             });
         match older {

@@ -21,7 +21,7 @@ impl Judge<'_, '_> {
             }
         }
         // A policy that shows stale memories as current still says which ones were replaced.
-        let newer = memory.superseded_by.filter(|id| self.replaces(id, memory));
+        let newer = self.replacement(memory);
         let shows = conflicts.superseded == Outdated::Show;
         newer.filter(|_| !shows).map(|newer| {
             let note = Note::SupersededBy(newer);
@@ -44,6 +44,17 @@ impl Judge<'_, '_> {
     /// Tells whether a memory may be shown as current in the place of a raw result.
     pub(super) fn may_stand_in(&self, memory: &Memory) -> bool {
         self.outdated(memory).is_none() && !self.frame.graph.is_erased(&memory.summary.address)
+    }
+
+    /// Finds the newest memory that replaces another for this request; what a sibling branch replaced
+    /// for itself stands here.
+    fn replacement(&self, memory: &Memory) -> Option<MemoryId> {
+        let newest_first = memory.superseded_by.iter().rev();
+        newest_first.copied().find(|id| self.replaces(id, memory))
+    }
+
+    pub(super) fn is_replaced(&self, memory: &Memory) -> bool {
+        self.replacement(memory).is_some()
     }
 
     /// Names point one way: only a newer memory replaces, so that two never replace each other.
