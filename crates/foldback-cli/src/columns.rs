@@ -7,61 +7,101 @@ pub(crate) const WIDTH: usize = 58;
 #[derive(Debug)]
 pub(crate) struct Table {
     right: Vec<bool>,
-    rows: Vec<Vec<String>>,
+    /// The cells of each row, and the parts of its last one.
+    rows: Vec<(Vec<String>, Vec<String>)>,
 }
 
 impl Table {
     /// Begins a table; a heading that starts with `>` is set to the right, as its cells are.
     pub(crate) fn new(headings: &[&str]) -> Self {
-        let right = headings.iter().map(|name| name.starts_with('>')).collect();
-        let names = headings
-            .iter()
-            .map(|name| name.trim_start_matches('>').to_owned());
-        Self {
-            right,
-            rows: vec![names.collect()],
-        }
+        let mut table = Self {
+            right: headings.iter().map(|name| name.starts_with('>')).collect(),
+            rows: Vec::new(),
+        };
+        table.right.pop();
+        let names = headings.iter();
+        table.row(
+            names
+                .map(|name| name.trim_start_matches('>').to_owned())
+                .collect(),
+        );
+        table
     }
 
-    pub(crate) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
+    /// Adds a row; the last cell is shortened where it does not fit.
+    pub(crate) fn row(&mut self, mut cells: Vec<String>) {
+        let last = cells.pop();
+        self.row_with_list(cells, last.into_iter().collect());
     }
 
-    /// Gives the lines; what does not fit into `width` is shortened in the last column.
+    /// Adds a row; the parts of the last cell are listed as far as they fit.
+    pub(crate) fn row_with_list(&mut self, cells: Vec<String>, last: Vec<String>) {
+        self.rows.push((cells, last));
+    }
+
+    /// Gives the lines; what does not fit into `width` is left out of the last column.
     pub(crate) fn lines(&self, width: usize) -> Vec<String> {
-        let count = self.right.len();
         let widest = |at: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(at));
+            let cells = self.rows.iter().filter_map(|(cells, _)| cells.get(at));
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
         };
-        let widths: Vec<usize> = (0..count.saturating_sub(1)).map(widest).collect();
-        let used: usize = widths.iter().map(|width| width + 1).sum();
-        let rest = width.saturating_sub(used);
-        self.rows
+        let columns: Vec<(usize, bool)> = self
+            .right
             .iter()
-            .map(|row| {
-                let mut line = String::new();
-                for (at, cell) in row.iter().enumerate() {
-                    let pad = widths
-                        .get(at)
-                        .map_or(0, |width| width.saturating_sub(cell.chars().count()));
-                    let right = self.right.get(at).copied().unwrap_or(false);
-                    match (widths.get(at), right) {
-                        (None, _) => line.push_str(&shorten(cell, rest)),
-                        (Some(_), true) => {
-                            line.extend(std::iter::repeat_n(' ', pad));
-                            line.push_str(cell);
-                            line.push(' ');
-                        }
-                        (Some(_), false) => {
-                            line.push_str(cell);
-                            line.extend(std::iter::repeat_n(' ', pad + 1));
-                        }
-                    }
-                }
-                line.trim_end().to_owned()
-            })
-            .collect()
+            .enumerate()
+            .map(|(at, right)| (widest(at), *right))
+            .collect();
+        let used: usize = columns.iter().map(|(width, _)| width + 1).sum();
+        let rest = width.saturating_sub(used);
+        let line = |(cells, last): &(Vec<String>, Vec<String>)| {
+            let mut line = String::new();
+            for (cell, (width, right)) in cells.iter().zip(&columns) {
+                let pad = " ".repeat(width.saturating_sub(cell.chars().count()));
+                let (before, after) = if *right {
+                    (pad.as_str(), "")
+                } else {
+                    ("", pad.as_str())
+                };
+                line.extend([before, cell, after, " "]);
+            }
+            line.push_str(&listed(last, rest));
+            line.trim_end().to_owned()
+        };
+        self.rows.iter().map(line).collect()
+    }
+}
+
+/// Lists parts as far as they fit, whole ones alone unless the first does not fit.
+fn listed(parts: &[String], chars_max: usize) -> String {
+    let whole = parts.join(", ");
+    if whole.chars().count() <= chars_max {
+        return whole;
+    }
+    let mut out = String::new();
+    for part in parts {
+        let next = if out.is_empty() {
+            part.clone()
+        } else {
+            format!("{out}, {part}")
+        };
+        if next.chars().count() + ", …".chars().count() > chars_max {
+            break;
+        }
+        out = next;
+    }
+    if !out.is_empty() {
+        return format!("{out}, …");
+    }
+    // A figure is whole or not there: a part of one would be another.
+    match parts {
+        [part] => shorten(part, chars_max),
+        [first, ..] => {
+            let name = first
+                .rsplit_once(' ')
+                .map_or(first.as_str(), |(name, _)| name);
+            shorten(&format!("{name} …"), chars_max)
+        }
+        [] => out,
     }
 }
 
@@ -75,6 +115,18 @@ pub(crate) fn shorten(text: &str, chars_max: usize) -> String {
     out.truncate(out.trim_end().len());
     out.push('…');
     out
+}
+
+/// Cuts a line between two words where it has more than [`WIDTH`] characters.
+pub(crate) fn cut(line: &str) -> String {
+    if line.chars().count() <= WIDTH {
+        return line.to_owned();
+    }
+    let start: String = line.chars().take(WIDTH - 1).collect();
+    let start = start
+        .rsplit_once(' ')
+        .map_or(start.as_str(), |(start, _)| start);
+    format!("{start} …")
 }
 
 /// Breaks a text into lines of at most [`WIDTH`] characters, each after an indent; a word is never
@@ -168,7 +220,11 @@ mod tests {
     fn a_table_is_no_wider_than_asked() {
         let mut table = Table::new(&["id", ">n", "title"]);
         table.row(vec!["a".into(), "10".into(), "a long title indeed".into()]);
-        assert_eq!(table.lines(16), ["id  n title", "a  10 a long ti…"]);
+        let parts = vec!["one".into(), "two".into(), "three".into()];
+        table.row_with_list(vec!["b".into(), "2".into()], parts);
+        let lines = ["id  n title", "a  10 a long ti…", "b   2 one, …"];
+        assert_eq!(table.lines(16), lines);
+        assert_eq!(table.lines(99)[2], "b   2 one, two, three");
     }
 
     #[test]

@@ -109,13 +109,13 @@ fn hint(error: &Error) -> Option<&'static str> {
         Error::Open(OpenError::BadStoreFile { .. }) => {
             "nothing was changed; restore the file from a copy"
         }
-        Error::Open(OpenError::BadKey { .. } | OpenError::NoMasterKey { .. }) => {
-            "put the key file back, or give the key in FOLDBACK_MASTER_KEY"
+        error if foldback::report::is_about_key(error) => {
+            "put the key file back, and give the key it was sealed with in FOLDBACK_MASTER_KEY"
         }
-        Error::Key(_) | Error::Put(_) => {
-            "without its key nothing is sealed or opened; put the key file back"
+        Error::Get(_) | Error::Read(_) => "`foldback verify` tells what is damaged, and where",
+        Error::Detect(_) => {
+            "see that the file is a whole transcript; --from FORMAT names its format"
         }
-        Error::Detect(_) => "--from FORMAT reads it as that format in any case",
         Error::Source(_) => "nothing of the file was imported; mend it and import it again",
         Error::UnknownRecord { .. } | Error::Resolve(_) => {
             "`foldback graph` lists the records of a conversation"

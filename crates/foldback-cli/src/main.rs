@@ -68,8 +68,9 @@ fn usage(error: &clap::Error) -> ExitCode {
         .any(|argument| argument == "--json" || argument == "--format=json");
     if json {
         let text = error.render().to_string();
-        let message = text.lines().next().unwrap_or_default();
-        let message = message.strip_prefix("error: ").unwrap_or(message);
+        let lines = text.lines().take_while(|line| !line.is_empty());
+        let message = lines.map(str::trim).collect::<Vec<_>>().join(" ");
+        let message = message.strip_prefix("error: ").unwrap_or(&message);
         let usage = CliError::Usage {
             message: message.to_owned(),
             hint: "`foldback help` shows the commands and their options".to_owned(),

@@ -78,10 +78,14 @@ fn section(parent: &str, command: &Command, out: &mut String) {
     );
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").trim();
-    let _ = writeln!(out, "\n```text\n{usage}\n```\n");
-    let own = command
+    let _ = writeln!(out, "\n```text\n{usage}\n```");
+    let own: Vec<&Arg> = command
         .get_arguments()
-        .filter(|arg| !arg.is_global_set() && arg.get_id() != "help" && !arg.is_hide_set());
+        .filter(|arg| !arg.is_global_set() && arg.get_id() != "help" && !arg.is_hide_set())
+        .collect();
+    if !own.is_empty() {
+        out.push('\n');
+    }
     for arg in own {
         option(arg, out);
     }

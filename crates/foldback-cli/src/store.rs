@@ -118,13 +118,33 @@ async fn searched(
 /// How many candidates an ambiguity names at the most.
 const CANDIDATES_MAX: usize = 6;
 
+/// Shortens ids to eight digits, unless that would not tell them apart.
+fn apart(mut names: Vec<String>) -> Vec<String> {
+    names.sort();
+    names.truncate(CANDIDATES_MAX);
+    let short = |name: &String| match name.split_once('_') {
+        Some((tag, digits)) => {
+            let start: String = digits.chars().take(8).collect();
+            format!("{tag}_{start}")
+        }
+        None => name.clone(),
+    };
+    let mut shortened: Vec<String> = names.iter().map(short).collect();
+    shortened.dedup();
+    if shortened.len() == names.len() {
+        shortened
+    } else {
+        names
+    }
+}
+
 fn one_of<T>(prefix: &str, mut found: Vec<(String, T)>) -> Result<T, CliError> {
     let prefix: String = prefix.chars().take(80).collect();
     if found.len() > 1 {
-        let candidates = found.into_iter().map(|(name, _)| name);
+        let names: Vec<String> = found.into_iter().map(|(name, _)| name).collect();
         return Err(CliError::Engine(Error::Resolve(ResolveError::Ambiguous {
             prefix,
-            candidates: candidates.take(CANDIDATES_MAX).collect(),
+            candidates: apart(names),
         })));
     }
     let one = found.pop().map(|(_, one)| one);
@@ -133,21 +153,32 @@ fn one_of<T>(prefix: &str, mut found: Vec<(String, T)>) -> Result<T, CliError> {
     })))
 }
 
-/// Finds the assembly that a prefix names, in one conversation or in all.
+/// The word for the assembly that was recorded last.
+const LAST: &str = "last";
+
+/// Finds the assembly that a prefix names, or the one recorded last, in one conversation or in all.
 pub(crate) async fn assembly(
     engine: &Engine,
     conversation: Option<&str>,
     prefix: &str,
 ) -> Result<(ConversationId, AssemblyId), CliError> {
     let mut found = Vec::new();
+    let mut last = None;
     for id in searched(engine, conversation).await? {
         let graph = engine.graph(id, None).await?;
         for node in graph.assemblies() {
+            let at = (node.origin.at, node.origin.position);
+            if prefix == LAST && last.is_none_or(|(newest, _)| at >= newest) {
+                last = Some((at, (id, node.id)));
+            }
             let fits = node.id.to_string().starts_with(prefix) || node.id.hex().starts_with(prefix);
             if fits && !prefix.is_empty() {
                 found.push((node.id.to_string(), (id, node.id)));
             }
         }
+    }
+    if let Some((_, last)) = last {
+        return Ok(last);
     }
     one_of(prefix, found).map_err(|error| match error {
         CliError::Engine(Error::Resolve(ResolveError::Unknown { prefix })) => CliError::NotFound {

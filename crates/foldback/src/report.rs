@@ -22,7 +22,7 @@ use crate::{
     Assembly, ConversationSummary, Error, Explanation, ImportedConversation, OpenError, Recorded,
     Replay, ReplayedRequest, Verification,
 };
-use foldback_store::{GetError, KeyError, ReadError};
+use foldback_store::{GetError, PutError, ReadError};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -441,8 +441,18 @@ pub fn is_damage(error: &Error) -> bool {
             OpenError::Corrupt { .. } | OpenError::TooNew { .. } | OpenError::BadStoreFile { .. }
         ) | Error::Read(ReadError::Corrupt { .. })
             | Error::Get(GetError::Corrupt { .. })
-            | Error::Key(KeyError::BadKey { .. })
             | Error::Decode { .. }
+    )
+}
+
+/// Tells whether an error says that a key is missing or does not open what it should.
+pub fn is_about_key(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Open(OpenError::BadKey { .. } | OpenError::NoMasterKey { .. })
+            | Error::Key(_)
+            | Error::Put(PutError::Key(_))
+            | Error::Get(GetError::Key(_))
     )
 }
 

@@ -22,6 +22,10 @@ pub(crate) async fn run(
         printer.json(&ConversationsReport::new(&rows))?;
         return Ok(Outcome::Done);
     }
+    if rows.is_empty() {
+        printer.note("the store holds no conversation");
+        return Ok(Outcome::Done);
+    }
     let mut table = Table::new(&["conversation", ">events", ">messages", "title"]);
     for row in &rows {
         table.row(vec![

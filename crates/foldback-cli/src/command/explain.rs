@@ -1,11 +1,11 @@
 //! `explain`: why a request holds what it holds, and why the rest is out.
 
-use crate::columns::{WIDTH, counted, figure, share};
+use crate::columns::{self, WIDTH, counted, figure, share};
 use crate::error::CliError;
 use crate::exit::Outcome;
 use crate::printer::{Printer, Style, styled};
 use crate::store::{self, Store};
-use foldback::event::{ArtifactId, AssemblyId};
+use foldback::event::{ArtifactId, AssemblyId, Reason, RecordKind};
 use foldback::report::ExplainReport;
 use foldback::{Error, Explanation, Recorded, Resolved, RuntimeGraph, rfc3339};
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// The log is folded to the assembly's position and the decision is made again.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Assembly, by a unique prefix of its id
+    /// Assembly, by a unique prefix of its id; `last` is the one recorded last
     #[arg(value_name = "ASSEMBLY")]
     assembly: String,
     /// Record to explain: a unique prefix of its id, or #POSITION [default: all]
@@ -50,11 +50,9 @@ pub(crate) async fn run(
         head(id, &recorded, printer)?;
         included(&recorded, &rows, printer)?;
         left_out(&recorded, &rows, printer)?;
-        if let Some(row) = rows.iter().find(|row| row.presentation.is_none()) {
+        if let Some(row) = worth_following(&rows) {
             let (id, at) = (id.short(), row.position);
-            printer.next(&format!(
-                "`foldback explain {id} '#{at}'` follows one record"
-            ));
+            printer.next(&format!("`foldback explain {id} '#{at}'` follows one"));
         }
     }
     let reproduced = recorded.differences.is_empty();
@@ -63,6 +61,18 @@ pub(crate) async fn run(
     } else {
         Outcome::No
     })
+}
+
+/// Finds the record that a reader asks about first: the newest result that was left out, else the
+/// newest memory that is in.
+fn worth_following(rows: &[Explanation]) -> Option<&Explanation> {
+    let newest = |kind, is_in| {
+        let fits = move |row: &&Explanation| {
+            row.record.kind == kind && row.presentation.is_some() == is_in
+        };
+        rows.iter().rev().find(fits)
+    };
+    newest(RecordKind::Artifact, false).or_else(|| newest(RecordKind::Memory, true))
 }
 
 fn one(recorded: &Recorded, whole: &RuntimeGraph, name: &str) -> Result<Explanation, CliError> {
@@ -205,7 +215,11 @@ fn left_out(
         SENTENCES_MAX
     };
     let mut sorted: Vec<_> = omissions.iter().collect();
-    sorted.sort_by_key(|omission| (std::cmp::Reverse(omission.count), omission.reason));
+    // A memory whose result is in itself is no loss: it is told last.
+    sorted.sort_by_key(|omission| {
+        let no_loss = omission.reason == Reason::Replaced;
+        (no_loss, std::cmp::Reverse(omission.count), omission.reason)
+    });
     for omission in sorted {
         let of: Vec<&Explanation> = rows
             .iter()
@@ -253,7 +267,11 @@ fn record(row: &Explanation, printer: &mut Printer) -> Result<(), CliError> {
             let arrow = if depth == 0 { "" } else { "<- " };
             let line = format!("  {arrow}{step}");
             if line.chars().count() > WIDTH && !printer.is_verbose() {
-                printer.line(&format!("  {arrow}{}", brief(step)))?;
+                let brief = format!("{arrow}{}", brief(step));
+                for (at, line) in columns::wrap(&brief, "  ").iter().enumerate() {
+                    let deeper = if at > 0 { "   " } else { "" };
+                    printer.line(&format!("{deeper}{line}"))?;
+                }
             } else {
                 printer.line(&line)?;
             }
@@ -268,12 +286,18 @@ fn record(row: &Explanation, printer: &mut Printer) -> Result<(), CliError> {
 
 /// Shortens the ids in a line of provenance to eight digits.
 fn brief(step: &str) -> String {
-    let word = |word: &str| match word.split_once('_') {
-        Some((tag, digits)) if digits.len() == 32 => {
-            let start: String = digits.chars().take(8).collect();
-            format!("{tag}_{start}")
+    let word = |word: &str| {
+        let (id, rest) = match word.strip_suffix(',') {
+            Some(id) => (id, ","),
+            None => (word, ""),
+        };
+        match id.split_once('_') {
+            Some((tag, digits)) if digits.len() == 32 => {
+                let start: String = digits.chars().take(8).collect();
+                format!("{tag}_{start}{rest}")
+            }
+            _ => word.to_owned(),
         }
-        _ => word.to_owned(),
     };
     step.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }

@@ -49,8 +49,7 @@ pub(crate) async fn run(
             let at = rfc3339(event.event.envelope.time());
             printer.line(&format!("{line}  {at} {}", row.event))?;
         } else {
-            let short: String = line.chars().take(columns::WIDTH).collect();
-            printer.line(short.trim_end())?;
+            printer.line(columns::cut(&line).trim_end())?;
         }
     }
     Ok(Outcome::Done)

@@ -156,7 +156,7 @@ async fn print(
     printer.wrapped(
         "",
         &format!(
-            "{} {}, {} tokens instead of {}: {}",
+            "{} {}, {} of {} tokens: {}",
             styled(Style::Title, "total:"),
             counted(totals.requests, "request"),
             figure(sent),
@@ -197,7 +197,7 @@ async fn requests(engine: &Engine, replay: &Replay, printer: &mut Printer) -> Re
         "request", ">at", ">replay", ">sent", ">share", ">in", ">out", "why out",
     ]);
     for request in &replay.requests {
-        table.row(vec![
+        let cells = vec![
             request.assembly.short(),
             request.position.to_string(),
             figure(request.replay_tokens),
@@ -205,8 +205,8 @@ async fn requests(engine: &Engine, replay: &Replay, printer: &mut Printer) -> Re
             share(request.assembled_tokens, request.replay_tokens),
             figure(request.included),
             figure(request.omitted.values().sum()),
-            reasons(&request.omitted),
-        ]);
+        ];
+        table.row_with_list(cells, reasons(&request.omitted));
     }
     let width = if printer.is_verbose() {
         usize::MAX
@@ -221,7 +221,7 @@ async fn requests(engine: &Engine, replay: &Replay, printer: &mut Printer) -> Re
 
 /// Lists reasons with their counts, the most frequent first; a memory whose result is in itself is
 /// no loss and stands last.
-fn reasons(omitted: &BTreeMap<Reason, u64>) -> String {
+fn reasons(omitted: &BTreeMap<Reason, u64>) -> Vec<String> {
     let mut sorted: Vec<(&Reason, &u64)> = omitted.iter().collect();
     sorted.sort_by_key(|(reason, count)| {
         (
@@ -230,25 +230,24 @@ fn reasons(omitted: &BTreeMap<Reason, u64>) -> String {
             **reason,
         )
     });
-    let texts: Vec<String> = match sorted.as_slice() {
+    match sorted.as_slice() {
         [(reason, _)] => vec![reason.to_string()],
         many => many
             .iter()
-            .map(|(reason, count)| format!("{reason} {count}"))
+            .map(|(reason, count)| format!("{reason} {}", figure(**count)))
             .collect(),
-    };
-    texts.join(", ")
+    }
 }
 
 /// Prints a row per conversation.
 fn overview(replays: &[Replay], printer: &mut Printer) -> Result<(), CliError> {
     let mut table = Table::new(&[
         "conversation",
-        ">requests",
+        ">reqs",
         ">replay",
         ">sent",
         ">share",
-        "out",
+        "why out",
     ]);
     for replay in replays {
         let (mut all, mut sent) = (0, 0);
@@ -260,14 +259,14 @@ fn overview(replays: &[Replay], printer: &mut Printer) -> Result<(), CliError> {
                 *omitted.entry(*reason).or_default() += count;
             }
         }
-        table.row(vec![
+        let cells = vec![
             replay.conversation.short(),
             figure(replay.requests.len() as u64),
             figure(all),
             figure(sent),
             share(sent, all),
-            reasons(&omitted),
-        ]);
+        ];
+        table.row_with_list(cells, reasons(&omitted));
     }
     for line in table.lines(columns::WIDTH) {
         printer.line(&line)?;

@@ -56,6 +56,14 @@ pub(crate) async fn run(
         printer.json(&report)?;
     } else {
         printer.text(&transcript_text(&graph, &transcript, &text))?;
+        let others: Vec<String> = graph
+            .branches()
+            .filter(|node| node.id != transcript.branch)
+            .map(|node| node.id.short())
+            .collect();
+        if !others.is_empty() {
+            printer.note(&format!("other branches: {}", others.join(", ")));
+        }
     }
     match failed.into_inner() {
         Some(error) => Err(error),

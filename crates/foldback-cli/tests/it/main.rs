@@ -1,0 +1,16 @@
+//! The binary in a sealed environment: what it writes where, and how it exits.
+//!
+//! The modules are marked as tests so that the lint exemptions of tests hold for their functions.
+
+#[cfg(test)]
+mod answers;
+#[cfg(test)]
+mod bad_input;
+#[cfg(test)]
+mod data;
+#[cfg(test)]
+mod documents;
+#[cfg(test)]
+mod durability;
+#[cfg(test)]
+mod sandbox;
