@@ -97,7 +97,11 @@ impl Judge<'_, '_> {
             match omitted {
                 Some(reason) => entry.omit(reason),
                 None if frame.graph.is_erased(&node.content.address) => {
-                    entry.show(Presentation::Marker, Reason::Erased, cost::marker(Reason::Erased));
+                    entry.show(
+                        Presentation::Marker,
+                        Reason::Erased,
+                        cost::marker(Reason::Erased),
+                    );
                 }
                 None => {
                     let caption = if beside { cost::CAPTION } else { 0 };

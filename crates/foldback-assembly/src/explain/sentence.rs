@@ -160,7 +160,7 @@ fn compact(graph: &RuntimeGraph, assembly: &Assembly, decision: &Decision) -> St
     // The verdict on the result itself says why its bytes are not there.
     let verdict = assembly.decision(artifact.common.origin.position);
     let rest = match verdict.map(|verdict| verdict.reason) {
-        Some(Reason::Compacted) if lossless => "which an earlier request held whole",
+        Some(Reason::Compacted) if lossless => return stands,
         Some(Reason::Compacted) => {
             "whose exact bytes the policy keeps for its own turn or for a request that asks for them"
         }
@@ -190,10 +190,9 @@ fn noted(decision: &Decision) -> String {
              to be wrong",
             id.short()
         ),
-        (Reason::Compacted, Some(Note::StandsFor(id))) => format!(
-            "an earlier request held it whole, and since then the compact memory {} stands for it",
-            id.short()
-        ),
+        (Reason::Compacted, Some(Note::StandsFor(id))) => {
+            format!("the compact memory {} stands for it", id.short())
+        }
         (Reason::Replaced, Some(Note::Shown(id))) => {
             format!(
                 "the result {} itself is in the request, so its memory is not needed",

@@ -52,6 +52,7 @@ const FRESHNESS_KEYS: &[&str] = &[
 const CONFLICT_KEYS: &[&str] = &["superseded", "conflicting", "notices-max"];
 const RECOVERY_KEYS: &[&str] = &["open", "failed", "error-tokens-max"];
 const PRESENTATION_KEYS: &[&str] = &[
+    "raw-structured",
     "raw-lossless",
     "raw-lossy",
     "small-tokens",
@@ -328,6 +329,10 @@ fn presentation(reader: &mut Reader<'_>, root: Node<'_>) -> PresentationRules {
         return out;
     };
     reader.only(node, PRESENTATION_KEYS);
+    set(
+        &mut out.raw_structured,
+        reader.choice(node, "raw-structured"),
+    );
     set(&mut out.raw_lossless, reader.choice(node, "raw-lossless"));
     set(&mut out.raw_lossy, reader.choice(node, "raw-lossy"));
     let tokens = reader.integer(node, "small-tokens", TOKENS_OR_NONE);

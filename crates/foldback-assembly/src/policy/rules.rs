@@ -44,6 +44,8 @@ closed! {
 closed! {
     /// How long a result stays raw after its capture.
     RawSpan as "span" {
+        /// Never: it is compact from the start.
+        Never, "never";
         /// In the first request of its participant after the capture.
         Once, "once";
         /// Until the user's next message.
@@ -149,7 +151,10 @@ impl Default for RecoveryRules {
 /// In which form a selected record enters (the article, 4.6, 4.11).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PresentationRules {
-    /// How long a result stays raw whose compact form keeps every value.
+    /// How long structured data (JSON, tables) stays raw whose compact form keeps every value.
+    pub raw_structured: RawSpan,
+    /// How long any other result stays raw whose compact form keeps every value; blanks may be
+    /// gone from it, and an edit may need them.
     pub raw_lossless: RawSpan,
     /// How long a result stays raw whose compact form leaves something out.
     pub raw_lossy: RawSpan,
@@ -168,7 +173,8 @@ pub struct PresentationRules {
 impl Default for PresentationRules {
     fn default() -> Self {
         Self {
-            raw_lossless: RawSpan::Once,
+            raw_structured: RawSpan::Never,
+            raw_lossless: RawSpan::Turn,
             raw_lossy: RawSpan::Turn,
             small_tokens: 64,
             raw_tokens_max: 30_000,

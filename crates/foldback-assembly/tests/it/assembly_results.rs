@@ -60,32 +60,55 @@ fn a_plain_chat_is_sent_whole() {
 }
 
 #[test]
-fn a_lossless_result_is_raw_once_and_then_compact() {
-    let mut s = Story::new("raw once");
+fn structured_data_is_compact_from_the_start() {
+    let mut s = Story::new("structured");
+    let mia = s.human("Mia");
+    let agent = s.model("agent", "gpt-4o");
+    s.says(mia, "Which flights go to Seattle?");
+    let run = s.run(agent);
+    let call = s.calls(run, "search_flights", r#"{"to":"SEA"}"#);
+    s.finishes(run, "tool_calls");
+    let artifact = s.result(call, &flights(12));
+    s.structured();
+    let memory = s.derives(artifact, "12 flights JFK to SEA, HAT100 to HAT111");
+    let compacted = || {
+        [
+            raw(call, Reason::Permitted),
+            out(artifact, Reason::Compacted),
+            compact(memory, Reason::Permitted),
+        ]
+    };
+    let first = check(&s, &ask(&s, agent), &compacted());
+    answers(&mut s, agent, "Twelve flights go there.");
+    s.says(mia, "Thank you.");
+    let second = check(&s, &ask(&s, agent), &compacted());
+    assert_snapshot!(format!("{first}\n{second}"));
+}
+
+#[test]
+fn a_lossless_result_is_raw_for_the_turn_and_then_compact() {
+    let mut s = Story::new("raw for the turn, lossless");
     let l = lookup(&mut s, true);
-    let first = check(
-        &s,
-        &ask(&s, l.agent),
-        &[
+    let shown = || {
+        [
             raw(l.call, Reason::Permitted),
             raw(l.artifact, Reason::FreshRaw),
             out(l.memory, Reason::Replaced),
-        ],
-    );
+        ]
+    };
+    let first = check(&s, &ask(&s, l.agent), &shown());
     let run = s.run(l.agent);
     let call = s.calls(run, "book", r#"{"flight":"HAT104"}"#);
     s.finishes(run, "tool_calls");
     s.result(call, r#"{"booked":true}"#);
-    let compacted = || {
-        [
-            out(l.artifact, Reason::Compacted),
-            compact(l.memory, Reason::Permitted),
-        ]
-    };
-    let second = check(&s, &ask(&s, l.agent), &compacted());
+    let second = check(&s, &ask(&s, l.agent), &shown());
     answers(&mut s, l.agent, "Booked HAT104.");
     s.says(l.mia, "Thank you.");
-    let third = check(&s, &ask(&s, l.agent), &compacted());
+    let compacted = [
+        out(l.artifact, Reason::Compacted),
+        compact(l.memory, Reason::Permitted),
+    ];
+    let third = check(&s, &ask(&s, l.agent), &compacted);
     assert_snapshot!(format!("{first}\n{second}\n{third}"));
 }
 

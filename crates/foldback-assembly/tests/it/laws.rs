@@ -343,17 +343,21 @@ proptest! {
                 let position = newer.common.origin.position;
                 let verdict = assembly.decision(position).expect("the replacement is a candidate");
                 prop_assert!(position > decision.position);
-                prop_assert!(verdict.rule.is_none(), "a gate keeps {verdict:?} out");
+                let admitted = verdict.presentation.is_some() || verdict.rule.is_none();
+                prop_assert!(admitted, "a gate keeps {verdict:?} out");
                 prop_assert_ne!(verdict.reason, Reason::NotPermitted);
             }
             let shown = decision.presentation == Some(Presentation::Compact);
             if decision.record.kind == RecordKind::Memory && shown {
-                let newer = memory(decision.position).superseded_by;
-                let newer = newer.and_then(|id| stage.graph.memory(&id));
+                let newer = &memory(decision.position).superseded_by;
+                let newer = newer.iter().filter_map(|id| stage.graph.memory(id));
                 let newer = newer.filter(|n| n.common.origin.position > decision.position && !n.broken);
-                let verdict = newer.and_then(|n| assembly.decision(n.common.origin.position));
-                let kept_out = verdict.is_none_or(|v| v.rule.is_some() || v.reason == Reason::NotPermitted);
-                prop_assert!(kept_out, "{decision:?} is shown as current beside {verdict:?}");
+                let verdicts: Vec<_> =
+                    newer.filter_map(|n| assembly.decision(n.common.origin.position)).collect();
+                let kept_out = verdicts.iter().all(|v| {
+                    v.presentation.is_none() && (v.rule.is_some() || v.reason == Reason::NotPermitted)
+                });
+                prop_assert!(kept_out, "{decision:?} is shown as current beside {verdicts:?}");
             }
         }
     }

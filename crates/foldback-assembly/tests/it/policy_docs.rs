@@ -58,7 +58,7 @@ fn the_reference_names_every_key() {
             count += 1;
         }
     }
-    assert_eq!(count, 10 + 4 + 15 + 4 + 3 + 3 + 6 + 4 + 2);
+    assert_eq!(count, 10 + 4 + 15 + 4 + 3 + 3 + 7 + 4 + 2);
 }
 
 #[test]

@@ -340,7 +340,7 @@ fn the_default_document_states_the_built_in_values() {
     }
     // Every key is written, so that the document can be read as the reference of the defaults.
     let keys = "volatile-seconds session-seconds bounded-seconds stale superseded conflicting \
-                notices-max open failed error-tokens-max raw-lossless raw-lossy small-tokens raw-tokens-max \
+                notices-max open failed error-tokens-max raw-structured raw-lossless raw-lossy small-tokens raw-tokens-max \
                 saving-percent-min thinking bytes-max count-max privacy trust tokens candidates";
     for key in keys.split_whitespace() {
         let assigned = format!("{key} = ");

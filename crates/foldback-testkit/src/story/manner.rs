@@ -18,6 +18,7 @@ pub(super) struct Manner {
     pub(super) subject: Option<ShortDigest>,
     pub(super) facts: Vec<(String, String)>,
     pub(super) lossless: bool,
+    pub(super) structured: bool,
     pub(super) source_id: Option<Label>,
     pub(super) silent: bool,
 }
@@ -100,6 +101,12 @@ impl Story {
     pub const fn lossless(&mut self) -> &mut Self {
         self.next.lossless = true;
         self
+    }
+
+    /// Says that the next memory is of structured data, and keeps every value of it.
+    pub const fn structured(&mut self) -> &mut Self {
+        self.next.structured = true;
+        self.lossless()
     }
 
     /// Gives the next call the provider's id.

@@ -42,7 +42,11 @@ impl Story {
             tool: source
                 .as_ref()
                 .map_or(Label::or_stand_in("unknown"), |s| s.tool.clone()),
-            extractor: Label::or_stand_in("story"),
+            extractor: Label::or_stand_in(if self.next.structured {
+                "json"
+            } else {
+                "story"
+            }),
             extractor_version: 1,
             summary,
             detail: None,

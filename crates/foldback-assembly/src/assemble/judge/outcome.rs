@@ -9,6 +9,9 @@ use foldback_event::kind::RecordRef;
 use foldback_event::{CallStatus, Presentation, Reason, RecordKind};
 use foldback_graph::node::{Artifact, Call, Memory};
 
+/// The extractors whose compact form keeps the structure of what they condense.
+const STRUCTURED: [&str; 2] = ["json", "table"];
+
 /// What rehydration has brought back so far.
 #[derive(Default)]
 pub(super) struct Rehydrated {
@@ -123,7 +126,11 @@ impl<'a> Judge<'_, 'a> {
             .result
             .is_some_and(|result| self.frame.graph.is_erased(&result.address))
         {
-            raw.show(Presentation::Marker, Reason::Erased, cost::marker(Reason::Erased));
+            raw.show(
+                Presentation::Marker,
+                Reason::Erased,
+                cost::marker(Reason::Erased),
+            );
             return None;
         }
         let large = size > self.frame.policy.presentation.raw_tokens_max;
@@ -194,13 +201,15 @@ impl<'a> Judge<'_, 'a> {
     /// request stays what it was.
     fn is_fresh(&self, artifact: &Artifact, memory: &Memory) -> bool {
         let rules = &self.frame.policy.presentation;
-        let span = if memory.lossless {
-            rules.raw_lossless
-        } else {
-            rules.raw_lossy
+        let structured = STRUCTURED.contains(&memory.extractor.as_str());
+        let span = match (memory.lossless, structured) {
+            (true, true) => rules.raw_structured,
+            (true, false) => rules.raw_lossless,
+            (false, _) => rules.raw_lossy,
         };
         let position = artifact.common.origin.position;
         match span {
+            RawSpan::Never => false,
             RawSpan::Always => true,
             RawSpan::Once => position > self.frame.marks.run,
             RawSpan::Turn => position > self.frame.marks.prompt,
