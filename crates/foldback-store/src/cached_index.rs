@@ -13,7 +13,8 @@ use foldback_event::Digest;
 
 const TREE: &str = "log-index";
 
-/// Loads the index as far as the cache has it; the error says why it cannot be used.
+/// Loads the index as far as the cache has it, but for the last segment, which every opening reads
+/// and checks whole: nothing is appended behind damage. The error says why it cannot be used.
 pub(crate) fn load(
     cache: &Cache,
     dir: &LogDir,
@@ -21,7 +22,9 @@ pub(crate) fn load(
     writable: bool,
 ) -> Result<Index, String> {
     let mut index = Index::new(genesis);
-    for (first_seq, path) in dir.segments().map_err(|error| error.to_string())? {
+    let segments = dir.segments().map_err(|error| error.to_string())?;
+    let last_one = segments.len().saturating_sub(1);
+    for (number, (first_seq, path)) in segments.into_iter().enumerate() {
         let Some(entry) = cache.get(TREE, &first_seq.to_be_bytes()) else {
             break;
         };
@@ -34,6 +37,9 @@ pub(crate) fn load(
         let batches = decode(&entry).ok_or_else(|| "an entry does not decode".to_owned())?;
         if let Some((last, _)) = batches.last() {
             anchor(&segment, last)?;
+        }
+        if number == last_one {
+            break;
         }
         index.segments.push(segment);
         for (batch, places) in batches {

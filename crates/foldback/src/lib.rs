@@ -53,3 +53,8 @@ pub use foldback_trace::{
     Content, Format, Part, Prompt, PromptCall, PromptResult, SourceFile, Speaker, Turn, anthropic,
     openai,
 };
+
+/// The README's Rust blocks, run as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -6,10 +6,10 @@
 
 use super::AssembleError;
 use super::frame::Frame;
-use super::unit::Unit;
+use super::unit::{Entry, Unit};
 use crate::assembly::Section;
-use foldback_event::Reason;
 use foldback_event::kind::TokenAccount;
+use foldback_event::{MediaType, MessageId, Presentation, Reason, RecordKind};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -71,12 +71,25 @@ pub(super) fn spend(frame: &Frame<'_>, units: &mut [Unit]) -> Result<TokenAccoun
             floor: used,
         });
     }
+    // The graph's sum leaves thinking out, as providers drop that of earlier turns; what is shown
+    // of this turn's would be sent by a replay too.
+    let thinking = units.iter().flat_map(|unit| &unit.entries);
+    let thinking = thinking.filter(|entry| is_shown_thinking(frame, entry));
+    let thinking = thinking.fold(0, |sum: u64, entry| sum.saturating_add(entry.tokens));
+    let replay = frame.graph.replay_tokens(&frame.lineage);
     Ok(TokenAccount {
-        replay: frame.graph.replay_tokens(&frame.lineage),
+        replay: replay.saturating_add(thinking),
         assembled: used,
         protected,
         budget,
     })
+}
+
+fn is_shown_thinking(frame: &Frame<'_>, entry: &Entry) -> bool {
+    let message = frame.graph.message(&MessageId::from_bytes(entry.record.id));
+    entry.record.kind == RecordKind::Message
+        && entry.presentation == Some(Presentation::Raw)
+        && message.is_some_and(|message| message.content.media_type == MediaType::Thinking)
 }
 
 fn is_floor(frame: &Frame<'_>, unit: &Unit) -> bool {
