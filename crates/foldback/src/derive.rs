@@ -249,7 +249,10 @@ fn answered_before(graph: &RuntimeGraph, artifact: &Artifact) -> Vec<MemoryId> {
 /// Tells whether something on the lineage has replaced a memory; what a sibling replaced for itself
 /// stands here.
 fn is_replaced(graph: &RuntimeGraph, lineage: &Lineage, memory: &Memory) -> bool {
-    let mut newer = memory.superseded_by.iter().filter_map(|id| graph.memory(id));
+    let mut newer = memory
+        .superseded_by
+        .iter()
+        .filter_map(|id| graph.memory(id));
     newer.any(|newer| {
         let common = &newer.common;
         lineage.holds(&common.ownership.branch, common.origin.position)

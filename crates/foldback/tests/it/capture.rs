@@ -205,11 +205,7 @@ async fn a_failure_supersedes_nothing_and_a_success_supersedes_a_failure() {
         .await;
     let graph = stage.graph().await;
     let by = |of: &Captured| graph.memory(&memory(of)).unwrap().superseded_by.clone();
-    assert_eq!(
-        by(&one),
-        [memory(&two)],
-        "the older success is replaced"
-    );
+    assert_eq!(by(&one), [memory(&two)], "the older success is replaced");
     let _ = failed;
 }
 
