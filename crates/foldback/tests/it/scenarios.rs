@@ -9,8 +9,9 @@ mod play;
 mod reading;
 mod run;
 
-use fixture::Scenario;
-use run::Ran;
+use fixture::{Scenario, Step};
+use page::Others;
+use run::{Ran, Way};
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
@@ -38,10 +39,30 @@ fn scenarios() -> Vec<Scenario> {
 async fn run_all() -> Vec<(Scenario, Ran)> {
     let mut out = Vec::new();
     for scenario in scenarios() {
-        let ran = run::run(&scenario).await;
+        let ran = run::run(&scenario, Way::Plain).await.unwrap();
         out.push((scenario, ran));
     }
     out
+}
+
+/// Runs a scenario in the other ways that the page compares.
+async fn others(scenario: &Scenario) -> Others {
+    let Some(published) = &scenario.header.published else {
+        return Others::default();
+    };
+    let remembers = scenario
+        .steps
+        .iter()
+        .any(|(_, step)| matches!(step, Step::Remember { .. }));
+    Others {
+        bounded: true,
+        within: run::run(scenario, Way::Within(published.assembled)).await,
+        remembering: if remembers {
+            run::run(scenario, Way::Remembering).await
+        } else {
+            None
+        },
+    }
 }
 
 #[tokio::test]
@@ -63,9 +84,19 @@ async fn each_scenario_can_be_read_as_a_whole() {
 
 #[tokio::test]
 async fn the_page_of_scenarios_says_what_the_run_gives() {
-    let page = page::write(&run_all().await);
+    let mut rows = Vec::new();
+    for (scenario, ran) in run_all().await {
+        let others = others(&scenario).await;
+        rows.push((scenario, ran, others));
+    }
+    let page = page::write(&rows);
     let path = root().join("docs/scenarios.md");
-    if std::env::var_os("UPDATE_DOCS").is_some() {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one who runs the tests says whether the page is written anew"
+    )]
+    let update = std::env::var_os("UPDATE_DOCS").is_some();
+    if update {
         std::fs::write(&path, &page).unwrap();
     }
     let stands = std::fs::read_to_string(&path).unwrap_or_default();

@@ -84,6 +84,9 @@ pub(super) struct Expectation {
     #[serde(default)]
     pub(super) omitted: BTreeMap<String, u64>,
     pub(super) why: String,
+    /// Why it does not hold today, where it does not; a test says when it does.
+    #[serde(default)]
+    pub(super) missed: Option<String>,
 }
 
 /// A text, or the lines of one.
@@ -203,6 +206,11 @@ pub(super) enum Step {
     Pending(Result),
     Deferred(Result),
     Resolve(Result),
+    /// A compact memory that the runtime brings, where it is played with these.
+    Remember {
+        of: String,
+        text: String,
+    },
     Fork {
         #[serde(rename = "as")]
         name: String,

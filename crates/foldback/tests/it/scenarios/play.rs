@@ -3,11 +3,12 @@
 use super::fixture::{Result, Scenario, Step};
 use foldback::event::kind::{ChildStatus, ParticipantKind, RecordRef};
 use foldback::event::{
-    BranchId, CallId, CheckpointId, Freshness, Label, MediaType, MemoryId, MessageId, MessageRole,
-    Micros, ParticipantId, Privacy, RecordKind, RunId, RuntimeKind, Visibility,
+    BranchId, CallId, CheckpointId, Confidence, ConfidenceSource, Freshness, Label, MediaType,
+    MemoryId, MessageId, MessageRole, Micros, ParticipantId, Privacy, RecordKind, RunId,
+    RuntimeKind, Visibility,
 };
 use foldback::{
-    Captured, ChildStart, Clock, Content, Conversation, Engine, NewArtifact, NewCall,
+    Captured, ChildStart, Clock, Content, Conversation, Engine, MemoryDraft, NewArtifact, NewCall,
     NewConversation, NewFact, NewMessage, NewParticipant, NewSkill, NewSkills, Opened, Options,
     Outcome, Promote, StartRun, TakeCheckpoint,
 };
@@ -63,7 +64,7 @@ fn visibility(name: &str) -> Visibility {
 
 impl Stage {
     /// Opens the conversation and plays all steps.
-    pub(super) async fn play(scenario: &Scenario) -> Self {
+    pub(super) async fn play(scenario: &Scenario, remembers: bool) -> Self {
         let options = Options {
             clock: Clock::fixed(time(&scenario.header.starts)),
             ..Options::default()
@@ -87,6 +88,9 @@ impl Stage {
             checkpoints: BTreeMap::new(),
         };
         for (line, step) in &scenario.steps {
+            if !remembers && matches!(step, Step::Remember { .. }) {
+                continue;
+            }
             let said = format!("{}:{line}", scenario.name);
             stage
                 .step(step)
@@ -143,23 +147,6 @@ impl Stage {
                 let id = self.talk().join(new).await?;
                 self.participants.insert(name.clone(), id);
             }
-            Step::System { text } => {
-                self.talk()
-                    .record_message(NewMessage::system(&text.get()))
-                    .await?;
-            }
-            Step::User { text, by, on, at } => {
-                let by = self.participant(by.as_deref().unwrap_or("user"));
-                let said = NewMessage::user(by, &text.get()).on(self.branch(on.as_ref()));
-                self.talk_at(at.as_ref()).record_message(said).await?;
-            }
-            Step::Moderator { by, text } => {
-                let said = NewMessage {
-                    role: MessageRole::Moderator,
-                    ..NewMessage::user(self.participant(by), &text.get())
-                };
-                self.talk().record_message(said).await?;
-            }
             Step::Run {
                 name,
                 by,
@@ -182,7 +169,12 @@ impl Stage {
                 };
                 self.talk().end_run(self.run(run), ending).await?;
             }
-            Step::Say { .. } | Step::Draft { .. } | Step::Finalize { .. } => {
+            Step::System { .. }
+            | Step::User { .. }
+            | Step::Moderator { .. }
+            | Step::Say { .. }
+            | Step::Draft { .. }
+            | Step::Finalize { .. } => {
                 self.say(step).await?;
             }
             Step::Call {
@@ -208,6 +200,63 @@ impl Stage {
             Step::Pending(result) => self.capture(result, Outcome::Pending, false).await?,
             Step::Deferred(result) => self.capture(result, Outcome::Deferred, false).await?,
             Step::Resolve(result) => self.capture(result, Outcome::Succeeded, true).await?,
+            Step::Supersede { .. }
+            | Step::Conflict { .. }
+            | Step::Revalidate { .. }
+            | Step::Skills { .. }
+            | Step::Fact { .. }
+            | Step::Job { .. } => self.state(step).await?,
+            Step::Remember { of, text } => self.remember(of, text).await?,
+            Step::Fork { .. }
+            | Step::Child { .. }
+            | Step::Report { .. }
+            | Step::Promote { .. }
+            | Step::Checkpoint { .. }
+            | Step::Restore { .. } => self.boundary(step).await?,
+        }
+        Ok(())
+    }
+
+    /// Brings a memory that stands for one result, made by a model.
+    async fn remember(&mut self, of: &str, text: &str) -> std::result::Result<(), foldback::Error> {
+        let graph = self.engine.graph(self.opened.id, None).await?;
+        let captured = *named(self.captured.get(of), "result", of);
+        let own = graph.memory(&self.memory(of)).unwrap();
+        let memory = MemoryDraft {
+            artifacts: vec![captured.artifact],
+            summary: text.to_owned(),
+            confidence: Confidence {
+                permille: 900,
+                source: ConfidenceSource::Model,
+                rationale: label("read-whole"),
+            },
+            extractor: label("gpt-4o-mini"),
+            extractor_version: 1,
+            subject: None,
+            freshness: own.freshness,
+            stale_after: own.stale_after,
+            revalidation: own.revalidation.clone(),
+            ambiguities: Vec::new(),
+        };
+        let made = self.talk().derive(memory).await?;
+        // It takes over what is known of the one that the engine derived.
+        let disagreeing = own
+            .conflicts_with
+            .iter()
+            .filter_map(|other| graph.memory(other));
+        for other in disagreeing {
+            let newest = other.artifacts.first().and_then(|id| graph.artifact(id));
+            let other = newest
+                .and_then(|a| a.memories.last().copied())
+                .unwrap_or(other.id);
+            self.talk().conflict(vec![other, made]).await?;
+        }
+        Ok(())
+    }
+
+    /// Says something of memories, or states what a participant has.
+    async fn state(&mut self, step: &Step) -> std::result::Result<(), foldback::Error> {
+        match step {
             Step::Supersede {
                 memory,
                 over,
@@ -265,18 +314,30 @@ impl Stage {
                     .trigger_job(of, main, label(name), Some(text.clone()))
                     .await?;
             }
-            Step::Fork { .. }
-            | Step::Child { .. }
-            | Step::Report { .. }
-            | Step::Promote { .. }
-            | Step::Checkpoint { .. }
-            | Step::Restore { .. } => self.boundary(step).await?,
+            _ => unreachable!("only what states something"),
         }
         Ok(())
     }
 
     async fn say(&mut self, step: &Step) -> std::result::Result<(), foldback::Error> {
         match step {
+            Step::System { text } => {
+                self.talk()
+                    .record_message(NewMessage::system(&text.get()))
+                    .await?;
+            }
+            Step::User { text, by, on, at } => {
+                let by = self.participant(by.as_deref().unwrap_or("user"));
+                let said = NewMessage::user(by, &text.get()).on(self.branch(on.as_ref()));
+                self.talk_at(at.as_ref()).record_message(said).await?;
+            }
+            Step::Moderator { by, text } => {
+                let said = NewMessage {
+                    role: MessageRole::Moderator,
+                    ..NewMessage::user(self.participant(by), &text.get())
+                };
+                self.talk().record_message(said).await?;
+            }
             Step::Say {
                 run,
                 text,

@@ -1,6 +1,7 @@
 //! What the model reads of a rendered request: contents, names and arguments of calls, results.
 
 use serde_json::Value;
+use std::fmt::Write as _;
 
 /// Lists the texts of a request in order; the JSON around them is not counted.
 pub(super) fn texts(request: &Value) -> Vec<String> {
@@ -52,7 +53,7 @@ pub(super) fn lay_out(request: &Value) -> String {
     let mut out = String::new();
     let mut say = |who: &str, texts: Vec<String>| {
         for text in texts {
-            out.push_str(&format!("  {who}: {}\n", text.replace('\n', "\n    ")));
+            let _ = writeln!(out, "  {who}: {}", text.replace('\n', "\n    "));
         }
     };
     let one = |value: &Value| {

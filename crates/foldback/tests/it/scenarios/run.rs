@@ -1,11 +1,15 @@
 //! Runs a scenario to its request, and holds it against what is expected.
 
-use super::fixture::Scenario;
+use super::fixture::{Expectation, Scenario};
 use super::play::{Stage, label, mode, time};
 use super::reading;
-use foldback::{AssembleRequest, PolicyDocument, RuntimeGraph, anthropic, assembly_text, openai};
-use foldback_testkit::provider_rules::{check_anthropic, check_openai};
+use foldback::{
+    AssembleRequest, PolicyDocument, Prompt, RuntimeGraph, anthropic, assembly_text, openai,
+};
+use foldback_testkit::provider_rules::{Violation, check_anthropic, check_openai};
+use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// What a run gave.
 #[derive(Debug)]
@@ -28,50 +32,32 @@ pub(super) struct Ran {
     problems: Vec<String>,
 }
 
-pub(super) async fn run(scenario: &Scenario) -> Ran {
-    let stage = Stage::play(scenario).await;
+/// How a scenario is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// As it stands: the engine's own memories, and the default policy's budget.
+    Plain,
+    /// With the published figure as the request's budget.
+    Within(u64),
+    /// With the compact memories that the runtime brings.
+    Remembering,
+}
+
+pub(super) async fn run(scenario: &Scenario, way: Way) -> Option<Ran> {
+    let stage = Stage::play(scenario, way == Way::Remembering).await;
     let asked = &scenario.header.request;
-    let mut request = AssembleRequest::chat(
-        stage.participant(&asked.participant),
-        label(&asked.provider),
-    );
-    request.branch = Some(stage.branch(asked.branch.as_ref()));
-    request.runtime_kind = mode(asked.mode.as_ref());
-    request.run = asked.run.as_ref().map(|name| stage.run(name));
-    request.route.model = asked.model.as_deref().map(label);
-    request.as_of = asked.as_of.as_deref().map(time);
-    request.budget_tokens = asked.budget;
-    let exact = asked.exact.iter();
-    request.exact = exact
-        .map(|name| {
-            stage
-                .captured
-                .get(name)
-                .unwrap_or_else(|| panic!("no result `{name}`"))
-                .artifact
-        })
-        .collect();
-    if !asked.policy.is_empty() {
-        request.policy = Some(changed(&asked.policy));
-    }
+    let request = request_of(scenario, &stage, way);
     let assembled = stage
         .engine
         .conversation(stage.opened.id)
         .assemble(request)
         .await;
-    let assembled = assembled.unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
-    let (rendered, violations) = match asked.provider.as_str() {
-        "anthropic" => {
-            let request = anthropic::render(&assembled.prompt);
-            let found = check_anthropic(&request);
-            (request, found)
-        }
-        _ => {
-            let request = openai::render(&assembled.prompt);
-            let found = check_openai(&request);
-            (request, found)
-        }
+    let assembled = match (assembled, way) {
+        (Ok(assembled), _) => assembled,
+        (Err(_), Way::Within(_)) => return None,
+        (Err(error), _) => panic!("{}: {error}", scenario.name),
     };
+    let (rendered, violations) = render(&asked.provider, &assembled.prompt);
     let read = reading::texts(&rendered);
     let recorded = stage
         .engine
@@ -96,9 +82,9 @@ pub(super) async fn run(scenario: &Scenario) -> Ran {
     let names = Names::new(&stage, &recorded.graph);
     let mut explained = String::new();
     for row in recorded.explain() {
-        explained.push_str(&format!("  {}\n", row.sentence));
+        let _ = writeln!(explained, "  {}", row.sentence);
         if let Some(hint) = row.hint {
-            explained.push_str(&format!("    {hint}\n"));
+            let _ = writeln!(explained, "    {hint}");
         }
     }
     let tokens = reading::tokens(&read);
@@ -108,7 +94,7 @@ pub(super) async fn run(scenario: &Scenario) -> Ran {
         reading::lay_out(&rendered)
     );
     let handles = stage.captured.iter();
-    Ran {
+    Some(Ran {
         replay: assembled.assembly.tokens.replay,
         assembled: tokens,
         read,
@@ -125,6 +111,51 @@ pub(super) async fn run(scenario: &Scenario) -> Ran {
             .collect(),
         violations: violations.iter().map(ToString::to_string).collect(),
         problems,
+    })
+}
+
+/// Makes the request that the header describes.
+fn request_of(scenario: &Scenario, stage: &Stage, way: Way) -> AssembleRequest {
+    let asked = &scenario.header.request;
+    let mut request = AssembleRequest::chat(
+        stage.participant(&asked.participant),
+        label(&asked.provider),
+    );
+    request.branch = Some(stage.branch(asked.branch.as_ref()));
+    request.runtime_kind = mode(asked.mode.as_ref());
+    request.run = asked.run.as_ref().map(|name| stage.run(name));
+    request.route.model = asked.model.as_deref().map(label);
+    request.as_of = asked.as_of.as_deref().map(time);
+    request.budget_tokens = match way {
+        Way::Within(tokens) => Some(tokens),
+        _ => asked.budget,
+    };
+    let exact = asked.exact.iter();
+    request.exact = exact
+        .map(|name| {
+            stage
+                .captured
+                .get(name)
+                .unwrap_or_else(|| panic!("no result `{name}`"))
+                .artifact
+        })
+        .collect();
+    if !asked.policy.is_empty() {
+        request.policy = Some(changed(&asked.policy));
+    }
+    request
+}
+
+/// Renders for the provider, and lists what it would refuse.
+fn render(provider: &str, prompt: &Prompt) -> (Value, Vec<Violation>) {
+    if provider == "anthropic" {
+        let request = anthropic::render(prompt);
+        let found = check_anthropic(&request);
+        (request, found)
+    } else {
+        let request = openai::render(prompt);
+        let found = check_openai(&request);
+        (request, found)
     }
 }
 
@@ -214,22 +245,39 @@ impl Ran {
     }
 }
 
+/// Says what of one expectation does not hold.
+fn unmet(expectation: &Expectation, ran: &Ran) -> Vec<String> {
+    let mut out = Vec::new();
+    let why = &expectation.why;
+    for text in expectation.present.iter().filter(|text| !ran.reads(text)) {
+        out.push(format!("`{text}` is not in, and must be: {why}"));
+    }
+    for text in expectation.absent.iter().filter(|text| ran.reads(text)) {
+        out.push(format!("`{text}` is in, and must not be: {why}"));
+    }
+    for (reason, count) in &expectation.omitted {
+        let found = ran.omitted.get(reason.as_str()).copied().unwrap_or(0);
+        if found != *count {
+            out.push(format!("{found} are out as {reason}, not {count}: {why}"));
+        }
+    }
+    out
+}
+
 /// Says what does not hold.
 pub(super) fn complaints(scenario: &Scenario, ran: &Ran) -> Vec<String> {
     let mut out = Vec::new();
     for expectation in &scenario.expectations {
-        let why = &expectation.why;
-        for text in expectation.present.iter().filter(|text| !ran.reads(text)) {
-            out.push(format!("`{text}` is not in, and must be: {why}"));
-        }
-        for text in expectation.absent.iter().filter(|text| ran.reads(text)) {
-            out.push(format!("`{text}` is in, and must not be: {why}"));
-        }
-        for (reason, count) in &expectation.omitted {
-            let found = ran.omitted.get(reason.as_str()).copied().unwrap_or(0);
-            if found != *count {
-                out.push(format!("{found} are out as {reason}, not {count}: {why}"));
+        let found = unmet(expectation, ran);
+        match &expectation.missed {
+            None => out.extend(found),
+            Some(_) if found.is_empty() => {
+                out.push(format!(
+                    "it holds now, and is said to be missed: {}",
+                    expectation.why
+                ));
             }
+            Some(_) => {}
         }
     }
     if let Some(published) = &scenario.header.published {
