@@ -4,7 +4,7 @@ use super::AssembleError;
 use crate::policy::{Owner, Policy, RecordFacts, RequestFacts, Verdict};
 use foldback_event::kind::{AssemblyRequest, RecordRef};
 use foldback_event::{BranchId, ParticipantId, RecordKind};
-use foldback_graph::node::{Branch, Common};
+use foldback_graph::node::{Branch, Common, Memory};
 use foldback_graph::{Lineage, RuntimeGraph};
 use std::collections::BTreeMap;
 
@@ -144,6 +144,16 @@ impl<'a> Frame<'a> {
             .and_then(|p| p.branch.map(|b| (b, p.position)));
         at(&common.ownership.branch)
             || promoted.is_some_and(|(branch, position)| self.lineage.holds(&branch, position))
+    }
+
+    /// Asks the gates whether a memory may enter. A compact form that keeps every value tells as much
+    /// as the raw bytes, so it needs the same permission.
+    pub(super) fn gate_memory(&self, memory: &Memory) -> Verdict<'a> {
+        let record = RecordRef {
+            kind: RecordKind::Memory,
+            id: *memory.id.as_bytes(),
+        };
+        self.gate(&record, &memory.common, memory.lossless)
     }
 
     /// Step 3: asks the gates whether a record may enter, raw or in a compact form.

@@ -209,7 +209,7 @@ impl Judge<'_, '_> {
         if self.is_judged_with_call(node) {
             return;
         }
-        let verdict = frame.gate(&record, &node.common, false);
+        let verdict = frame.gate_memory(node);
         let tokens = u64::from(node.summary.tokens);
         let mut entry = entry(position, record, &verdict, tokens);
         entry.section = Section::Tail;

@@ -358,6 +358,32 @@ fn a_route_decides_on_what_was_fetched_with_a_grant() {
 }
 
 #[test]
+fn a_compact_form_that_keeps_every_value_needs_the_permission_of_the_bytes() {
+    let mut s = Story::new("lossless and bound");
+    let mia = s.human("Mia");
+    let agent = s.model("agent", "gpt-4o");
+    s.says(mia, "Which flights are in my calendar?");
+    let run = s.run(agent);
+    let call = s.calls(run, "read_calendar", "{}");
+    let class = Privacy::GoogleDerived;
+    let artifact = s.privacy(class).result(call, &flights(12));
+    let memory = s
+        .structured()
+        .privacy(class)
+        .derives(artifact, "all twelve flights, value by value");
+    s.finishes(run, "tool_calls");
+    let mut request = ask(&s, agent);
+    request.route = via("openai");
+    let bound = [
+        marker(artifact, Reason::PrivacyRoute),
+        out(memory, Reason::PrivacyRoute),
+    ];
+    check(&s, &request, &bound);
+    request.route = via("vault");
+    check(&s, &request, &[compact(memory, Reason::Permitted)]);
+}
+
+#[test]
 fn what_stands_near_a_secret_never_leaves_raw() {
     let mut s = Story::new("secret");
     let mia = s.human("Mia");

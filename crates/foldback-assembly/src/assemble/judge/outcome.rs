@@ -6,7 +6,7 @@ use super::{Judge, entry};
 use crate::assembly::{Note, Section};
 use crate::policy::{Conflicting, Outdated, RawSpan};
 use foldback_event::kind::RecordRef;
-use foldback_event::{CallStatus, Presentation, Reason, RecordKind};
+use foldback_event::{CallStatus, MemoryId, Presentation, Reason, RecordKind};
 use foldback_graph::node::{Artifact, Call, Memory};
 
 /// The extractors whose compact form keeps the structure of what they condense.
@@ -188,7 +188,12 @@ impl<'a> Judge<'_, 'a> {
         if raw.reason == Reason::Permitted && large {
             raw.omit(Reason::TooLarge);
             raw.note = Some(Note::StandsFor(memory.id));
-        } else if may_raw && !exact && self.saves_nothing(size, memory) {
+        } else if may_raw
+            && !exact
+            && self.saves_nothing(size, memory)
+            && self.disagrees_with(memory).is_none()
+        {
+            // A result that disagrees with another is compact even so: the notice stands there.
             raw.show(Presentation::Raw, Reason::NoSaving, size);
             return None;
         }
@@ -271,6 +276,19 @@ impl<'a> Judge<'_, 'a> {
         entry.note = form.note;
     }
 
+    /// Finds an older memory that a memory disagrees with, and that could be in the request too.
+    fn disagrees_with(&self, memory: &Memory) -> Option<MemoryId> {
+        let graph = self.frame.graph;
+        let others = memory.conflicts_with.iter();
+        let mut others = others.filter_map(|id| graph.memory(id));
+        let older = others.find(|other| {
+            other.common.origin.position < memory.common.origin.position
+                && !self.is_replaced(other)
+                && self.is_admissible(&other.id)
+        });
+        older.map(|other| other.id)
+    }
+
     /// The compact form, with a notice where an older memory on the lineage disagrees.
     fn compact(&mut self, memory: &Memory) -> Form {
         let graph = self.frame.graph;
@@ -286,16 +304,7 @@ impl<'a> Judge<'_, 'a> {
         let tokens = u64::from(memory.summary.tokens).saturating_add(cost::HANDLE);
         let presentation = Presentation::Compact;
         let rules = &self.frame.policy.conflicts;
-        let older = memory
-            .conflicts_with
-            .iter()
-            .filter_map(|id| graph.memory(id))
-            .find(|other| {
-                other.common.origin.position < memory.common.origin.position
-                    && !self.is_replaced(other)
-                    && self.is_admissible(&other.id)
-            });
-        match older {
+        match self.disagrees_with(memory) {
             Some(other)
                 if rules.conflicting == Conflicting::Notice && self.notices < rules.notices_max =>
             {
@@ -304,7 +313,7 @@ impl<'a> Judge<'_, 'a> {
                     presentation,
                     reason: Reason::Conflicted,
                     tokens: tokens.saturating_add(cost::CONFLICT),
-                    note: Some(Note::ConflictsWith(other.id)),
+                    note: Some(Note::ConflictsWith(other)),
                 }
             }
             _ => Form {
@@ -341,7 +350,7 @@ impl<'a> Judge<'_, 'a> {
             kind: RecordKind::Memory,
             id: *memory.id.as_bytes(),
         };
-        let verdict = self.frame.gate(&record, &memory.common, false);
+        let verdict = self.frame.gate_memory(memory);
         entry(
             memory.common.origin.position,
             record,

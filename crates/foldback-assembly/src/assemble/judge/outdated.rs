@@ -3,8 +3,7 @@
 use super::Judge;
 use crate::assembly::Note;
 use crate::policy::Outdated;
-use foldback_event::kind::RecordRef;
-use foldback_event::{MemoryId, Micros, Reason, RecordKind};
+use foldback_event::{MemoryId, Micros, Reason};
 use foldback_graph::node::Memory;
 
 impl Judge<'_, '_> {
@@ -70,12 +69,8 @@ impl Judge<'_, '_> {
         let Some(memory) = self.frame.graph.memory(id) else {
             return false;
         };
-        let record = RecordRef {
-            kind: RecordKind::Memory,
-            id: *id.as_bytes(),
-        };
         self.candidates.contains(&memory.common.origin.position)
             && !memory.broken
-            && self.frame.gate(&record, &memory.common, false).permitted
+            && self.frame.gate_memory(memory).permitted
     }
 }

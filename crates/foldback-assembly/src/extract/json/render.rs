@@ -1,7 +1,7 @@
 //! Writes a JSON value without quotes and repeated keys, within one plan.
 
 use super::Plan;
-use super::shape::{Column, Row, columns, label_column, worth_of};
+use super::shape::{Column, Row, columns, holds_id, label_column, worth_of};
 use super::tape::{At, Shape, Tape};
 use crate::extract::binary::is_encoded;
 use crate::extract::key::Worth;
@@ -96,8 +96,17 @@ impl<'t, 'a> Render<'t, 'a> {
     }
 
     /// Tells whether a field is shown, and notes it if not.
-    fn shows(&mut self, key: &str, at: At) -> bool {
-        if self.plan.worth == Worth::Noise || worth_of(self.tape, key, at) <= self.plan.worth {
+    ///
+    /// What the value itself says of its subject, such as a state or a date, is shown in every plan,
+    /// and a container is shown for the identities in it.
+    fn shows(&mut self, key: &str, at: At, top: bool) -> bool {
+        let rated = worth_of(self.tape, key, at);
+        let own = if self.tape.is_scalar(at) {
+            top && rated <= Worth::Value
+        } else {
+            holds_id(self.tape, key, at)
+        };
+        if self.plan.worth == Worth::Noise || rated <= self.plan.worth || own {
             return true;
         }
         self.leave_out(key);
@@ -134,7 +143,7 @@ impl<'t, 'a> Render<'t, 'a> {
                 break;
             }
             let key = key.map(|key| self.tape.text(key)).unwrap_or_default();
-            if !self.shows(&key, *value) {
+            if !self.shows(&key, *value, top) {
                 continue;
             }
             let wide = top && self.tape.len(*value) > 1;

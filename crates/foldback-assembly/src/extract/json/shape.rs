@@ -139,6 +139,25 @@ pub(super) fn worth_of(tape: &Tape<'_>, key: &str, at: At) -> Worth {
     }
 }
 
+/// How deep an identity is looked for inside a container.
+const DEPTH_MAX: u32 = 4;
+
+/// Tells whether a container holds something that names a thing, however deep within reason.
+pub(super) fn holds_id(tape: &Tape<'_>, key: &str, at: At) -> bool {
+    holds_id_within(tape, key, at, DEPTH_MAX)
+}
+
+fn holds_id_within(tape: &Tape<'_>, key: &str, at: At, depth: u32) -> bool {
+    tape.children(at).take(16).any(|(inner, value)| {
+        let inner = inner.map_or_else(|| key.into(), |inner| tape.text(inner));
+        if tape.is_scalar(value) {
+            worth_of(tape, &inner, value) == Worth::Id
+        } else {
+            depth > 0 && holds_id_within(tape, &inner, value, depth - 1)
+        }
+    })
+}
+
 /// Lists the keys of an object whose values are scalars that join with slashes.
 fn parts(tape: &Tape<'_>, at: At) -> Option<Vec<String>> {
     if tape.shape(at) != Shape::Object {

@@ -240,3 +240,36 @@ fn search_results_with_availability_are_volatile() {
     .run();
     assert_eq!(out.freshness, foldback_event::Freshness::Volatile);
 }
+
+#[test]
+fn what_a_value_says_of_itself_outlives_its_history() {
+    let events: Vec<String> = (1..60)
+        .map(|n| {
+            let city = ["Linz", "Wels", "Passau"][n % 3];
+            format!(r#"{{"at":"2026-03-{:02}T08:00:00Z","place":"{city}","note":"scanned at gate {n} by the night shift"}}"#, n % 28 + 1)
+        })
+        .collect();
+    let parcel = format!(
+        r#"{{"id":"SH-4417","status":"in customs","eta":"2026-03-19","events":[{}]}}"#,
+        events.join(",")
+    );
+    let shown = json(r#"{"id":"SH-4417"}"#, &parcel);
+    assert!(
+        shown.contains("in customs") && shown.contains("2026-03-19"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn ids_inside_a_list_of_objects_are_kept() {
+    let files: Vec<String> = (1..40)
+        .map(|n| {
+            format!(r#"{{"id":"doc-77{n:02}","owner":{{"name":"Ines"}},"snippet":"the minutes of meeting {n}, with a long list of what was said and by whom"}}"#)
+        })
+        .collect();
+    let found = format!(r#"{{"files":[{}],"incomplete":false}}"#, files.join(","));
+    let shown = json("{}", &found);
+    for n in [1, 20, 32] {
+        assert!(shown.contains(&format!("doc-77{n:02}")), "{n}: {shown}");
+    }
+}
