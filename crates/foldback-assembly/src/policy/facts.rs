@@ -66,7 +66,8 @@ pub struct RecordFacts {
     pub draft: bool,
     /// Whether an event promoted it.
     pub promoted: bool,
-    /// Whether its raw bytes are asked for, not a compact form, marker or reference.
+    /// Whether its raw bytes are asked for, or a compact form that keeps every value of them; not a
+    /// shortened form, marker or reference.
     pub raw: bool,
 }
 
