@@ -91,7 +91,7 @@ fn why(graph: &RuntimeGraph, assembly: &Assembly, decision: &Decision) -> String
         | Reason::Conflicted
         | Reason::Compacted
         | Reason::Replaced
-        | Reason::BrokenProvenance => noted(decision),
+        | Reason::BrokenProvenance => noted(graph, decision),
         Reason::Recovery => match decision.record.kind {
             RecordKind::Call => "recovery needs it, because the call is open, or failed and was \
                                  not made good since"
@@ -174,7 +174,7 @@ fn compact(graph: &RuntimeGraph, assembly: &Assembly, decision: &Decision) -> St
     format!("{stands}, {rest}")
 }
 
-fn noted(decision: &Decision) -> String {
+fn noted(graph: &RuntimeGraph, decision: &Decision) -> String {
     match (decision.reason, decision.note) {
         (Reason::Stale, Some(Note::StaleSince(at))) => {
             format!("its observation is stale since {}", time(at))
@@ -191,7 +191,15 @@ fn noted(decision: &Decision) -> String {
             id.short()
         ),
         (Reason::Compacted, Some(Note::StandsFor(id))) => {
-            format!("the compact memory {} stands for it", id.short())
+            let id_short = id.short();
+            if graph.memory(&id).is_some_and(|memory| memory.lossless) {
+                format!("the compact memory {id_short} keeps every value of it and stands for it")
+            } else {
+                format!(
+                    "it is no longer new, so the compact memory {id_short} stands for it; the bytes \
+                     are kept"
+                )
+            }
         }
         (Reason::Replaced, Some(Note::Shown(id))) => {
             format!(

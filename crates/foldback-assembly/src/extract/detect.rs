@@ -44,11 +44,39 @@ pub(super) fn dispatch(input: &Input<'_>) -> Extraction {
     if said == MediaType::Log || log::is_log(&plain) {
         return log::summarize(&plain);
     }
+    if let Some(out) = numbered_table(input, &plain) {
+        return out;
+    }
     let media = match said {
         MediaType::Markdown | MediaType::Html => said,
         _ => MediaType::Text,
     };
     text::summarize(&plain, media)
+}
+
+/// Reads a table that a tool showed with line numbers before its rows, as file readers do.
+///
+/// A row's place in the shown text is no row of a table, so the locator is the range of lines.
+fn numbered_table(input: &Input<'_>, plain: &Plain<'_>) -> Option<Extraction> {
+    let arguments = String::from_utf8_lossy(input.arguments);
+    let said = if arguments.contains(".csv") {
+        MediaType::Csv
+    } else if arguments.contains(".tsv") {
+        MediaType::Tsv
+    } else {
+        return None;
+    };
+    if !plain.numbered {
+        return None;
+    }
+    let rows: Vec<&str> = plain.lines.iter().map(|line| &*line.text).collect();
+    let found = Table::detect(&rows.join("\n"), said)?;
+    let mut out = table::summarize(&found);
+    out.facts.clear();
+    out.locators = plain.locator(0, plain.lines.len()).into_iter().collect();
+    plain.note(&mut out);
+    out.lossless = out.lossless && out.omitted.is_empty();
+    Some(out)
 }
 
 fn empty(bytes: &[u8]) -> Extraction {

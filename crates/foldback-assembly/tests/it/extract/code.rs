@@ -211,3 +211,23 @@ fn an_edited_file_keeps_path_and_snippet() {
     total_23 total_24 total_25 total_26 total_27 total_28 total_29 total_30 total_31 total_32 total_33 total_34 total_35 total_36 total_37 total_38 total_39 readTotal
     ");
 }
+
+#[test]
+fn a_numbered_table_keeps_its_rows() {
+    let rows: Vec<String> = (1..=30)
+        .map(|n| format!("B{n:02},{},{}", ["free", "taken"][n % 2], 80 + n))
+        .collect();
+    let table = format!("berth,state,price\n{}", rows.join("\n"));
+    let numbered: Vec<String> = table
+        .lines()
+        .enumerate()
+        .map(|(at, line)| format!("{:>6}\t{line}", at + 1))
+        .collect();
+    let shown = text(
+        r#"{"file_path":"/survey/berths.csv"}"#,
+        &numbered.join("\n"),
+    );
+    for row in ["B08", "B30", "110"] {
+        assert!(shown.contains(row), "{row}: {shown}");
+    }
+}
