@@ -144,6 +144,11 @@ impl RuntimeGraph {
         self.wide.iter().rev().copied()
     }
 
+    /// Walks the positions of states of skills, the newest first.
+    pub fn skills_newest_first(&self) -> impl Iterator<Item = u64> + '_ {
+        self.skills.keys().rev().copied()
+    }
+
     /// Walks the positions of calls that recovery needs, the newest first.
     pub fn unresolved_newest_first(&self) -> impl Iterator<Item = u64> + '_ {
         self.unresolved.iter().rev().copied()

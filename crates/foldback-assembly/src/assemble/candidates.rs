@@ -18,6 +18,10 @@ pub(super) struct Candidates {
     pub(super) beyond: u64,
 }
 
+/// How many states of skills are looked at, however long ago they were set: the newest that each
+/// participant may see is in force.
+const SKILLS_MAX: usize = 64;
+
 pub(super) fn collect(frame: &Frame<'_>) -> Candidates {
     let graph = frame.graph;
     let bound = usize::try_from(frame.policy.budget.candidates).unwrap_or(usize::MAX);
@@ -26,6 +30,8 @@ pub(super) fn collect(frame: &Frame<'_>) -> Candidates {
     // all that it cuts.
     let marks = [frame.marks.prompt, frame.marks.summary];
     positions.extend(marks.into_iter().filter(|position| *position > 0));
+    let skills = graph.skills_newest_first();
+    positions.extend(skills.filter(|at| on_lineage(frame, *at)).take(SKILLS_MAX));
     let unresolved = graph.unresolved_newest_first();
     for position in unresolved.filter(|at| on_lineage(frame, *at)).take(bound) {
         positions.insert(position);

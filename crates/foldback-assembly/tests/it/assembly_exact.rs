@@ -1,6 +1,6 @@
 //! Exact bytes on demand: where they are allowed, and what stands in their place where not.
 
-use crate::assembly::{ask, check, check_under, compact, marker, out, policy, raw};
+use crate::assembly::{ask, check, check_under, compact, flights, marker, out, policy, raw};
 use foldback_event::{ArtifactId, CallStatus, MediaType, MemoryId, ParticipantId, Privacy, Reason};
 use foldback_testkit::Story;
 use insta::assert_snapshot;
@@ -54,6 +54,23 @@ fn exact_bytes_come_back_where_they_are_allowed() {
             marker(memory, Reason::Stale),
         ],
     );
+}
+
+#[test]
+fn a_large_result_without_a_memory_comes_whole_only_if_it_is_asked_for() {
+    let mut s = Story::new("large and bare");
+    let mia = s.human("Mia");
+    let agent = s.model("agent", "gpt-4o");
+    s.says(mia, "Read the log.");
+    let run = s.run(agent);
+    let call = s.calls(run, "read_log", "{}");
+    s.finishes(run, "tool_calls");
+    let artifact = s.result(call, &flights(12));
+    let tight = policy(&[("raw-tokens-max = 30000", "raw-tokens-max = 100")]);
+    let mut request = ask(&s, agent);
+    check_under(&tight, &s, &request, &[marker(artifact, Reason::TooLarge)]);
+    request.exact = vec![artifact];
+    check_under(&tight, &s, &request, &[raw(artifact, Reason::ExactNeeded)]);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Whose request it is decides what enters: participants, children, branches, routes.
 
 use crate::assembly::{
-    ask, beside, check, compact, flights, marker, out, raw, shown, skills_of, via,
+    ask, beside, check, check_under, compact, flights, marker, out, policy, raw, shown, skills_of,
+    via,
 };
 use foldback_event::kind::ChildStatus;
 use foldback_event::{
@@ -415,6 +416,20 @@ fn what_stands_near_a_secret_never_leaves_raw() {
         ],
     );
     assert_snapshot!(format!("{standard}\n{trusted}"));
+}
+
+#[test]
+fn skills_stay_in_force_however_long_ago_they_were_set() {
+    let mut s = Story::new("old skills");
+    let mia = s.human("Mia");
+    let agent = s.model("agent", "gpt-4o");
+    s.skills(&[("booking", true, "How to book a flight, step by step.")]);
+    let skills = skills_of(&s);
+    for n in 0..40 {
+        s.says(mia, &format!("And flight {n}?"));
+    }
+    let few = policy(&[("candidates = 4096", "candidates = 8")]);
+    check_under(&few, &s, &ask(&s, agent), &[raw(skills, Reason::Permitted)]);
 }
 
 #[test]

@@ -140,19 +140,7 @@ impl<'a> Judge<'_, 'a> {
             return None;
         }
         let Some(memory) = memory else {
-            // Without a compact form the choice is between the bytes and a notice.
-            if may_raw && !large {
-                raw.show(Presentation::Raw, Reason::Permitted, size);
-            } else {
-                let reason = if may_raw {
-                    Reason::TooLarge
-                } else {
-                    raw.reason
-                };
-                let rule = raw.rule.clone();
-                raw.show(Presentation::Marker, reason, cost::marker(reason));
-                raw.rule = rule;
-            }
+            self.bare(raw, artifact, may_raw, large);
             return None;
         };
         let outdated = self.outdated(memory);
@@ -198,6 +186,28 @@ impl<'a> Judge<'_, 'a> {
             return None;
         }
         Some(self.compact(memory))
+    }
+
+    /// Chooses the form of a result that has no compact one: the bytes, or a notice.
+    fn bare(&mut self, raw: &mut Entry, artifact: &Artifact, may_raw: bool, large: bool) {
+        if may_raw && !large {
+            let size = raw.tokens;
+            raw.show(Presentation::Raw, Reason::Permitted, size);
+            return;
+        }
+        self.rehydrate(raw, artifact, may_raw);
+        if raw.presentation.is_some() {
+            // Nothing else stands at the call, so the bytes do.
+            raw.section = Section::History;
+            return;
+        }
+        let reason = match raw.reason {
+            Reason::Permitted => Reason::TooLarge,
+            other => other,
+        };
+        let rule = raw.rule.clone();
+        raw.show(Presentation::Marker, reason, cost::marker(reason));
+        raw.rule = rule;
     }
 
     /// Tells whether a result is recent enough to be shown raw.
