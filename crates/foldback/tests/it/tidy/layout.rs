@@ -80,8 +80,16 @@ fn each_crate_has_one_binary_of_integration_tests() {
     let mut wrong = Vec::new();
     for member in members() {
         let folder = format!("crates/{member}/tests");
-        if super::root().join(&folder).exists() && names(&folder) != ["it"] {
-            wrong.push(format!("{folder}: {:?}, not `it` alone", names(&folder)));
+        if !super::root().join(&folder).exists() {
+            continue;
+        }
+        // Seeds that once broke a law stand beside the binary, where proptest looks for them.
+        let binaries: Vec<String> = names(&folder)
+            .into_iter()
+            .filter(|name| name != "proptest-regressions")
+            .collect();
+        if binaries != ["it"] {
+            wrong.push(format!("{folder}: {binaries:?}, not `it` alone"));
         }
     }
     none(&wrong);
