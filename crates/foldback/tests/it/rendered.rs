@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 
 /// Counts tokens and remembers what a text took: requests repeat most of what they hold.
 #[derive(Debug, Default)]
-struct Counter(BTreeMap<[u8; 32], u64>);
+struct Counter(BTreeMap<foldback::event::Digest, u64>);
 
 impl Counter {
     fn text(&mut self, text: &str) -> u64 {
-        let key = *blake3::hash(text.as_bytes()).as_bytes();
+        let key = foldback::event::Digest::of("foldback test of counted texts", text.as_bytes());
         *self
             .0
             .entry(key)
