@@ -1,8 +1,8 @@
 //! The assembler: ten steps from a graph, a policy and a request to an assembly.
 //!
 //! They are: (1) resolve policy and request, (2) candidates, bounded, (3) gates, (4) freshness,
-//! (5) supersession and conflicts, (6) protection of what recovery needs, (7) presentation and
-//! budget, (8) rehydration, (9) layout, (10) the record, which the caller appends.
+//! (5) supersession and conflicts, (6) protection of what recovery needs, (7) presentation,
+//! layout against the request before, and budget, (8) rehydration, (9) layout, (10) the record, which the caller appends.
 //!
 //! Steps 3 to 6 and 8 judge one unit at a time (`judge`), so a call and its result are decided
 //! together and never part.
@@ -12,19 +12,23 @@ mod candidates;
 mod cost;
 mod frame;
 mod judge;
+mod plan;
 mod unit;
 
-use crate::assembly::{Assembly, Decision};
+use crate::assembly::{Assembly, Decision, Item};
 use crate::policy::Policy;
-use foldback_event::kind::{AssemblyRequest, OmissionCount, SafetyDecision};
-use foldback_event::{BranchId, Label, ParticipantId, Reason};
+use foldback_event::kind::{
+    AssemblyRequest, ContextAssembled, LayoutAccount, LayoutPlan, OmissionCount, Placement,
+    SafetyDecision,
+};
+use foldback_event::{AssemblyId, BranchId, Label, ParticipantId, Reason};
 use foldback_graph::RuntimeGraph;
 use frame::Frame;
 use std::collections::BTreeMap;
 
 /// The version of the assembler's meaning. It rises whenever the same inputs may give another
 /// selection, and recorded assemblies name the one that made them.
-pub const ASSEMBLER_VERSION: u16 = 1;
+pub const ASSEMBLER_VERSION: u16 = 2;
 
 /// Says why no context is assembled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -62,6 +66,25 @@ pub enum AssembleError {
     /// The log holds an event that must be understood and is not.
     #[error("the conversation holds an event of a newer kind that must be understood")]
     NotUnderstood,
+    /// The assembly that the request extends is not the one that was handed over, or is none that
+    /// it can extend: an earlier one of the same participant.
+    #[error(
+        "the request extends {}, which is not an earlier assembly of its participant that was handed over ({})",
+        named(*.extends),
+        named(*.given)
+    )]
+    Extends {
+        /// What the request extends.
+        extends: Option<AssemblyId>,
+        /// What was handed over.
+        given: Option<AssemblyId>,
+    },
+    /// A later assembler made the decision.
+    #[error("assembler {version} made it; this version knows assemblers 1 to {ASSEMBLER_VERSION}")]
+    UnknownAssembler {
+        /// The version.
+        version: u16,
+    },
     /// The budget cannot even hold what is protected.
     #[error(
         "a budget of {budget} tokens is below the {floor} that instructions, recovery and the newest message need"
@@ -74,7 +97,14 @@ pub enum AssembleError {
     },
 }
 
+fn named(assembly: Option<AssemblyId>) -> String {
+    assembly.map_or("no assembly".to_owned(), |id| format!("`{id}`"))
+}
+
 /// Decides what a participant's next request contains.
+///
+/// `previous` is the recorded assembly that the request extends: the one that `request.extends`
+/// names, none if that names none.
 ///
 /// # Errors
 ///
@@ -83,25 +113,104 @@ pub fn assemble(
     graph: &RuntimeGraph,
     policy: &Policy,
     request: &AssemblyRequest,
+    previous: Option<&ContextAssembled>,
 ) -> Result<Assembly, AssembleError> {
-    let frame = Frame::new(graph, policy, request)?;
+    decide(graph, policy, request, previous, ASSEMBLER_VERSION)
+}
+
+/// Decides a recorded request again, under the rules of the assembler that decided it.
+///
+/// # Errors
+///
+/// As [`assemble`], and if the assembler is a later one than this.
+pub fn reassemble(
+    graph: &RuntimeGraph,
+    policy: &Policy,
+    recorded: &ContextAssembled,
+    previous: Option<&ContextAssembled>,
+) -> Result<Assembly, AssembleError> {
+    let version = recorded.assembler;
+    if !(1..=ASSEMBLER_VERSION).contains(&version) {
+        return Err(AssembleError::UnknownAssembler { version });
+    }
+    decide(graph, policy, &recorded.request, previous, version)
+}
+
+fn decide(
+    graph: &RuntimeGraph,
+    policy: &Policy,
+    request: &AssemblyRequest,
+    previous: Option<&ContextAssembled>,
+    assembler: u16,
+) -> Result<Assembly, AssembleError> {
+    let frame = Frame::new(graph, policy, request, assembler)?;
+    // Assembler 1 took no notice of the request before.
+    let previous = if assembler < 2 {
+        None
+    } else {
+        extended(request, previous)?
+    };
     let candidates = candidates::collect(&frame);
     let mut units = judge::judge(&frame, &candidates);
-    let account = budget::spend(&frame, &mut units)?;
+    let plan = plan::plan(&frame, previous, &mut units);
+    let tokens = budget::spend(&frame, &mut units)?;
     let mut decisions: Vec<Decision> = units.iter().flat_map(unit::Unit::decisions).collect();
     decisions.sort_by_key(|decision| decision.position);
-    let mut items: Vec<_> = units.iter().flat_map(unit::Unit::items).collect();
-    items.sort_by_key(|item| (item.section, item.position, item.record.kind));
+    let items = plan::laid_out(assembler, &units);
+    let prefix = plan::prefix(&frame, previous, &items);
+    let items: Vec<Item> = items.into_iter().map(|(_, item)| item).collect();
+    let layout = (assembler >= 2).then(|| account(graph, &items, prefix, plan));
     Ok(Assembly {
         request: request.clone(),
         policy: policy.digest,
-        assembler: ASSEMBLER_VERSION,
+        assembler,
         omissions: count(&decisions, &candidates),
         safety: safety(&decisions),
-        tokens: account,
+        tokens,
+        layout,
         items,
         decisions,
     })
+}
+
+/// Checks that the earlier assembly is the one that the request extends, and an earlier one of the
+/// same participant.
+fn extended<'p>(
+    request: &AssemblyRequest,
+    previous: Option<&'p ContextAssembled>,
+) -> Result<Option<&'p ContextAssembled>, AssembleError> {
+    let given = previous.map(|previous| previous.assembly);
+    let fits = previous.is_none_or(|previous| {
+        let before = &previous.request;
+        before.participant == request.participant && before.position <= request.position
+    });
+    if given == request.extends && fits {
+        return Ok(previous);
+    }
+    Err(AssembleError::Extends {
+        extends: request.extends,
+        given,
+    })
+}
+
+fn account(graph: &RuntimeGraph, items: &[Item], prefix: u64, plan: LayoutPlan) -> LayoutAccount {
+    let assembled = items
+        .iter()
+        .fold(0, |sum: u64, item| sum.saturating_add(item.tokens));
+    let read = prefix.saturating_mul(plan.read_permille);
+    let written = assembled
+        .saturating_sub(prefix)
+        .saturating_mul(plan.write_permille);
+    let placements = items.iter().map(|item| Placement {
+        tokens: item.tokens,
+        names: plan::named(graph, item.note),
+    });
+    LayoutAccount {
+        placements: placements.collect(),
+        prefix,
+        cost: read.saturating_add(written),
+        plan,
+    }
 }
 
 fn count(decisions: &[Decision], candidates: &candidates::Candidates) -> Vec<OmissionCount> {

@@ -2,8 +2,8 @@
 
 use foldback_event::codec::{EncodeError, encode_value};
 use foldback_event::kind::{
-    AssemblyRequest, ContextAssembled, OmissionCount, RecordRef, SafetyDecision, Selected,
-    TokenAccount,
+    AssemblyRequest, ContextAssembled, LayoutAccount, OmissionCount, RecordRef, SafetyDecision,
+    Selected, TokenAccount,
 };
 use foldback_event::{
     ArtifactId, AssemblyId, Digest, Label, MemoryId, Micros, Presentation, Reason,
@@ -54,6 +54,8 @@ pub struct Item {
     pub reason: Reason,
     /// What it takes, in tokens.
     pub tokens: u64,
+    /// What its words point to.
+    pub note: Option<Note>,
 }
 
 /// What a decision points to besides its record.
@@ -111,9 +113,13 @@ pub struct Assembly {
     pub safety: Vec<SafetyDecision>,
     /// The token account.
     pub tokens: TokenAccount,
+    /// How it is laid out; none under the rules of assembler 1.
+    pub layout: Option<LayoutAccount>,
 }
 
 const CONTEXT: &str = "foldback 2026 assembly digest v1";
+/// Of an assembly that records its layout.
+const CONTEXT_2: &str = "foldback 2026 assembly digest v2";
 
 impl Assembly {
     /// Lists the selection as it is recorded.
@@ -144,6 +150,7 @@ impl Assembly {
             tokens: self.tokens,
             durations: Vec::new(),
             digest: Digest::from_bytes([0; 32]),
+            layout: self.layout.clone(),
         };
         body.digest = selection_digest(&body)?;
         Ok(body)
@@ -171,6 +178,7 @@ impl Assembly {
         check("omissions", again.omissions == recorded.omissions);
         check("safety decisions", again.safety == recorded.safety);
         check("token account", again.tokens == recorded.tokens);
+        check("layout", again.layout == recorded.layout);
         check("digest", again.digest == recorded.digest);
         Ok(out)
     }
@@ -186,7 +194,7 @@ impl Assembly {
 
 /// Hashes what an assembly decided; durations and the assembly's own id are no part of it.
 fn selection_digest(body: &ContextAssembled) -> Result<Digest, EncodeError> {
-    let bytes = encode_value(&(
+    let mut bytes = encode_value(&(
         &body.request,
         &body.policy,
         body.assembler,
@@ -195,7 +203,11 @@ fn selection_digest(body: &ContextAssembled) -> Result<Digest, EncodeError> {
         &body.safety,
         &body.tokens,
     ))?;
-    Ok(Digest::of(CONTEXT, &bytes))
+    let Some(layout) = &body.layout else {
+        return Ok(Digest::of(CONTEXT, &bytes));
+    };
+    bytes.extend(encode_value(layout)?);
+    Ok(Digest::of(CONTEXT_2, &bytes))
 }
 
 /// Writes an assembly as stable text, for people and for snapshot tests.

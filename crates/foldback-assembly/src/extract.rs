@@ -92,6 +92,10 @@ pub struct Extraction {
     pub summary: String,
     /// Whether every scalar value of the source stands in the summary.
     pub lossless: bool,
+    /// The shortest text that later calls can still work from; none where it saves nothing.
+    pub brief: Option<String>,
+    /// What the result is without any of its values: shape, field names, counts.
+    pub outline: String,
     /// What the observation is about, such as `reservation_id=4WQ150`, where that is plain.
     pub subject: Option<String>,
     /// Key values with their rows, at most [`FACTS_MAX`].
@@ -119,6 +123,8 @@ impl Extraction {
             version: 1,
             summary: String::new(),
             lossless: false,
+            brief: None,
+            outline: String::new(),
             subject: None,
             facts: Vec::new(),
             locators: Vec::new(),

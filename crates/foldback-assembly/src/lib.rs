@@ -12,6 +12,6 @@ mod explain;
 pub mod extract;
 pub mod policy;
 
-pub use assemble::{ASSEMBLER_VERSION, AssembleError, assemble};
+pub use assemble::{ASSEMBLER_VERSION, AssembleError, assemble, reassemble};
 pub use assembly::{Assembly, Decision, Item, Note, Section, assembly_text};
 pub use explain::{Explanation, explain_assembly, explain_record};

@@ -4,8 +4,8 @@
 //! before any candidate is looked at, and its evaluation is a pure function of a few facts: no
 //! clock, no allocation, no expression language. docs/policy.md is the guide and the reference.
 //!
-//! **Invariant:** a decision of schema 1 never changes; a changed meaning is schema 2. The frozen
-//! decisions stand in `tests/it/policy_golden.rs`.
+//! **Invariant:** a decision of a schema never changes; a changed meaning is a later schema. The
+//! frozen decisions stand in `tests/it/policy_golden.rs`.
 //!
 //! What this module does not do: it knows no graph and no record, and it applies none of the later
 //! parts (freshness, conflicts, presentation, budget). The assembler does.
@@ -26,8 +26,9 @@ pub use facts::{Owner, RecordFacts, RequestFacts, Trust};
 pub use gate::{Effect, Gate, Matcher, Verdict};
 pub use route::RouteRule;
 pub use rules::{
-    BudgetRules, ConflictRules, Conflicting, FailedCalls, FreshnessRules, Outdated,
-    PresentationRules, RawSpan, RecoveryRules, RehydrationRules, ThinkingSpan,
+    BriefAfter, BudgetRules, ConflictRules, Conflicting, Edits, FailedCalls, FreshnessRules,
+    LayoutRules, Outdated, PresentationRules, PriceRule, RawSpan, RecoveryRules, RehydrationRules,
+    ThinkingSpan,
 };
 pub use warning::{Concern, Exposure, PolicyWarning, warnings};
 
@@ -35,7 +36,7 @@ use foldback_event::kind::Route;
 use foldback_event::{Digest, Label};
 
 /// The newest schema that this version reads.
-pub const SCHEMA: u16 = 1;
+pub const SCHEMA: u16 = 2;
 
 /// The most bytes of a document.
 pub const DOCUMENT_BYTES_MAX: usize = 256 * 1024;
@@ -70,7 +71,14 @@ pub struct Policy {
     pub rehydration: RehydrationRules,
     /// How much a request may hold.
     pub budget: BudgetRules,
+    /// How a request keeps the beginning of the one before it.
+    pub layout: LayoutRules,
+    /// What the input of routes costs; the first match decides.
+    pub prices: Vec<PriceRule>,
 }
+
+/// What input costs where no price is stated: no cache, so that nothing is saved by keeping.
+const NO_CACHE: (u64, u64) = (1_000, 1_000);
 
 impl Policy {
     /// Reads a document.
@@ -104,6 +112,15 @@ impl Policy {
             .iter()
             .find(|rule| rule.matches(route))
             .map_or(Trust::Untrusted, |rule| rule.trust)
+    }
+
+    /// Gives what an input token costs that is read from the cache of a route, and one that is
+    /// written to it, in thousandths of one that is not cached.
+    pub fn price(&self, route: &Route) -> (u64, u64) {
+        let found = self.prices.iter().find(|price| price.matches(route));
+        found.map_or(NO_CACHE, |price| {
+            (price.read_permille, price.write_permille)
+        })
     }
 
     /// Decides whether a record may enter a request.

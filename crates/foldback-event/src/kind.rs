@@ -14,8 +14,9 @@ mod source;
 mod tool;
 
 pub use assembly::{
-    AssemblyRequest, ContextAssembled, OmissionCount, PolicyActivated, PolicyRegistered, Relevance,
-    Route, SafetyDecision, Selected, StageDuration, TokenAccount,
+    AssemblyRequest, ContextAssembled, LayoutAccount, LayoutPlan, OmissionCount, Placement,
+    PolicyActivated, PolicyRegistered, Relevance, Route, SafetyDecision, Selected, StageDuration,
+    TokenAccount,
 };
 pub use boundary::{
     CheckpointRestored, CheckpointTaken, ChildRunFinished, ChildRunStarted, ChildStatus,
@@ -39,7 +40,8 @@ pub use tool::{ToolArtifactCaptured, ToolCallRequested, ToolCallResolved};
 use crate::number::numbered;
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $name:ident = $number:literal, $text:literal, v $version:literal, $must:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident = $number:literal, $text:literal, v $version:literal, $must:literal
+        $(, v $before:literal lacks $lacks:literal)?;)*) => {
         numbered! {
             /// The kind of an event.
             Kind as "event kind" {
@@ -94,7 +96,12 @@ macro_rules! kinds {
                 match (Kind::from_number(number), version) {
                     $((Ok(Kind::$name), $version) => {
                         crate::codec::decode_body(bytes).map(Self::$name)
-                    })*
+                    }
+                    $((Ok(Kind::$name), $before) => {
+                        // What a later version adds are options at the end: here they are absent.
+                        let whole = [bytes, &[0; $lacks]].concat();
+                        crate::codec::decode_body(&whole).map(Self::$name)
+                    })?)*
                     _ => Ok(Self::Unknown(Unknown {
                         number,
                         version,
@@ -159,7 +166,7 @@ kinds! {
     ToolCallResolved = 42, "tool-call-resolved", v 1, false;
 
     /// A compact memory was derived from artifacts.
-    ToolMemoryDerived = 60, "tool-memory-derived", v 1, false;
+    ToolMemoryDerived = 60, "tool-memory-derived", v 2, false, v 1 lacks 2;
     /// Memories on one subject disagree.
     MemoriesConflicted = 61, "memories-conflicted", v 1, true;
     /// A memory replaces older ones.
@@ -185,7 +192,7 @@ kinds! {
     /// A policy document became the one in force.
     PolicyActivated = 101, "policy-activated", v 1, true;
     /// A request's context was assembled.
-    ContextAssembled = 102, "context-assembled", v 1, false;
+    ContextAssembled = 102, "context-assembled", v 2, false, v 1 lacks 1;
 
     /// A record's retention class changed.
     RetentionChanged = 120, "retention-changed", v 1, true;

@@ -173,6 +173,10 @@ numbered! {
         Marker = 3, "marker";
         /// Its id alone, by which the bytes can be asked for.
         Reference = 4, "reference";
+        /// The brief text of a memory, which stands for its result once the turn is over.
+        Brief = 5, "brief";
+        /// What a result is without any of its values, where these may not be shown.
+        Outline = 6, "outline";
     }
 }
 
@@ -231,6 +235,9 @@ numbered! {
         RehydrationLimit = 25, "rehydration-limit";
         /// It is larger than a result may be that is shown raw.
         TooLarge = 26, "too-large";
+        /// A smaller form is due, but what stands behind it would have to be written to the
+        /// provider's cache again, which costs more than it saves so far.
+        Cached = 27, "cached";
     }
 }
 

@@ -125,11 +125,11 @@ impl RuntimeGraph {
             self.find(FindingCode::DuplicateRecord, None);
             return;
         }
-        let pick = |kind: RecordKind, presentation: Presentation| {
+        let pick = |kind: RecordKind, presentations: &[Presentation]| {
             let fits = body
                 .selection
                 .iter()
-                .filter(move |s| s.kind == kind && s.presentation == presentation);
+                .filter(|s| s.kind == kind && presentations.contains(&s.presentation));
             fits.map(|s| s.record).collect()
         };
         let node = AssemblyNode {
@@ -140,8 +140,11 @@ impl RuntimeGraph {
             branch: body.request.branch,
             run: body.request.run,
             policy: body.policy,
-            memories: pick(RecordKind::Memory, Presentation::Compact),
-            raw_artifacts: pick(RecordKind::Artifact, Presentation::Raw),
+            memories: pick(
+                RecordKind::Memory,
+                &[Presentation::Compact, Presentation::Brief],
+            ),
+            raw_artifacts: pick(RecordKind::Artifact, &[Presentation::Raw]),
             included: body.selection.len() as u64,
             omitted: body
                 .omissions
@@ -150,6 +153,8 @@ impl RuntimeGraph {
             tokens: body.tokens.assembled,
             digest: body.digest,
         };
+        let key = (node.participant, node.branch);
+        self.newest_assemblies.insert(key, body.assembly);
         self.assemblies.insert(body.assembly, node);
     }
 

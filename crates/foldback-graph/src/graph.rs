@@ -35,6 +35,8 @@ pub struct RuntimeGraph {
     pub(crate) policies: BTreeMap<Digest, PolicyNode>,
     pub(crate) active_policy: Option<Digest>,
     pub(crate) assemblies: BTreeMap<AssemblyId, AssemblyNode>,
+    /// The newest assembly of each participant on each branch.
+    pub(crate) newest_assemblies: BTreeMap<(ParticipantId, BranchId), AssemblyId>,
     /// Which record an event created.
     pub(crate) records: BTreeMap<u64, RecordRef>,
     /// Records that are seen beyond their branch: conversation-wide, shared or promoted.
@@ -115,6 +117,15 @@ impl RuntimeGraph {
         policy, policies, policies, Digest => PolicyNode;
         /// Finds a recorded assembly.
         assembly, assemblies, assemblies, AssemblyId => AssemblyNode;
+    }
+
+    /// Finds the newest recorded assembly of a participant on a branch.
+    pub fn newest_assembly(
+        &self,
+        participant: &ParticipantId,
+        branch: &BranchId,
+    ) -> Option<&AssemblyId> {
+        self.newest_assemblies.get(&(*participant, *branch))
     }
 
     /// Gives the digest of the policy in force, if one was activated.

@@ -248,6 +248,10 @@ pub struct Memory {
     pub summary: PayloadRef,
     /// Facts, locators, file references and omissions as JSON.
     pub detail: Option<PayloadRef>,
+    /// The shortest text that stands for it once its turn is over.
+    pub brief: Option<PayloadRef>,
+    /// What the result is without any of its values.
+    pub outline: Option<PayloadRef>,
     /// Whether every value of the source stands in the summary.
     pub lossless: bool,
     /// Keyed digest of what it is about.

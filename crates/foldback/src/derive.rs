@@ -9,7 +9,7 @@ use foldback_event::kind::{
 };
 use foldback_event::{
     AccountId, ArtifactId, Body, CallStatus, Confidence, ConfidenceSource, EventId, Freshness,
-    Label, MediaType, MemoryId, Micros, PayloadRef, ShortDigest,
+    Label, MediaType, MemoryId, Micros, PayloadRef, Privacy, ShortDigest,
 };
 use foldback_graph::node::{Artifact, Memory};
 use foldback_graph::{Lineage, RuntimeGraph};
@@ -28,6 +28,8 @@ pub(crate) struct Source<'a> {
 pub(crate) struct Condensed {
     extraction: Extraction,
     detail: Vec<u8>,
+    /// Whether a policy may keep the values from some routes.
+    restricted: bool,
 }
 
 /// What the caller or the source says of a memory.
@@ -39,9 +41,11 @@ pub(crate) struct Terms {
 
 /// A memory's artifact and its sealed payloads.
 pub(crate) struct Parts {
-    pub(crate) artifact: ArtifactId,
-    pub(crate) summary: PayloadRef,
-    pub(crate) detail: PayloadRef,
+    artifact: ArtifactId,
+    summary: PayloadRef,
+    detail: PayloadRef,
+    brief: Option<PayloadRef>,
+    outline: Option<PayloadRef>,
 }
 
 /// The most facts that an event compares; what is beyond stands in the detail payload alone.
@@ -51,7 +55,7 @@ const FACTS_MAX: usize = 32;
 const COMPARED_MAX: usize = 8;
 
 impl Condensed {
-    pub(crate) fn of(source: &Source<'_>) -> Self {
+    pub(crate) fn of(source: &Source<'_>, privacy: Privacy) -> Self {
         let extraction = extract(&Input {
             tool: source.tool,
             arguments: source.arguments,
@@ -60,16 +64,51 @@ impl Condensed {
             failed: source.failed,
         });
         let detail = detail(&extraction).to_string().into_bytes();
-        Self { extraction, detail }
+        Self {
+            extraction,
+            detail,
+            restricted: !matches!(privacy, Privacy::Public | Privacy::Internal),
+        }
     }
 
-    /// Gives the summary and the detail, to be sealed in this order.
-    pub(crate) fn payloads(&self) -> [(Vec<u8>, MediaType); 2] {
-        let summary = self.extraction.summary.clone().into_bytes();
-        [
-            (summary, MediaType::Text),
+    /// Gives the texts of the memory, to be sealed in this order.
+    pub(crate) fn payloads(&self) -> Vec<(Vec<u8>, MediaType)> {
+        let text = |text: &str| (text.as_bytes().to_vec(), MediaType::Text);
+        let mut out = vec![
+            text(&self.extraction.summary),
             (self.detail.clone(), MediaType::Json),
-        ]
+        ];
+        out.extend(self.extraction.brief.as_deref().map(text));
+        out.extend(self.outline().map(text));
+        out
+    }
+
+    /// Takes the sealed texts, in the order of [`Condensed::payloads`]; none if one is missing.
+    pub(crate) fn parts(
+        &self,
+        artifact: ArtifactId,
+        sealed: &mut impl Iterator<Item = PayloadRef>,
+    ) -> Option<Parts> {
+        let (summary, detail) = (sealed.next()?, sealed.next()?);
+        let mut optional = |there: bool| -> Option<Option<PayloadRef>> {
+            if there {
+                sealed.next().map(Some)
+            } else {
+                Some(None)
+            }
+        };
+        Some(Parts {
+            artifact,
+            summary,
+            detail,
+            brief: optional(self.extraction.brief.is_some())?,
+            outline: optional(self.outline().is_some())?,
+        })
+    }
+
+    /// Gives the outline, which is kept only where a route may have to do with it.
+    fn outline(&self) -> Option<&str> {
+        self.restricted.then_some(self.extraction.outline.as_str())
     }
 
     pub(crate) fn extraction(&self) -> &Extraction {
@@ -195,6 +234,8 @@ impl Engine {
             stale_after: None,
             revalidation: terms.revalidation,
             promotion: PromotionRule::Private,
+            brief: parts.brief,
+            outline: parts.outline,
         };
         let superseded = answered_before(graph, artifact);
         let (conflicting, keys) = disagreeing(graph, artifact, &body, &superseded);

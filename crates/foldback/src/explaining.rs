@@ -3,10 +3,11 @@
 use crate::Engine;
 use crate::command::Recorded;
 use crate::error::Error;
-use foldback_assembly::{Explanation, assemble, explain_assembly, explain_record};
+use foldback_assembly::{Explanation, explain_assembly, explain_record, reassemble};
 use foldback_event::kind::{ContextAssembled, PolicyRegistered};
-use foldback_event::{AssemblyId, Body, ConversationId};
+use foldback_event::{AssemblyId, Body, ConversationId, Event};
 use foldback_graph::RuntimeGraph;
+use foldback_store::EventLog;
 
 impl Engine {
     /// Folds a conversation to the position of a recorded assembly and decides again.
@@ -50,13 +51,57 @@ impl Engine {
         })?;
         let policy =
             self.open_policy(&registered.digest, &registered.document, &registered.name)?;
-        let assembly = assemble(&graph, policy.policy(), &recorded.request)?;
+        let previous = match &recorded.request.extends {
+            Some(previous) => self.recorded_body(conversation, previous).await?,
+            None => None,
+        };
+        let assembly = reassemble(&graph, policy.policy(), &recorded, previous.as_ref())?;
         let differences = assembly.differences(&recorded)?;
         Ok(Recorded {
             graph,
             assembly,
             differences,
             policy,
+        })
+    }
+}
+
+impl Engine {
+    /// Reads the event that recorded an assembly; none if the conversation has no such one.
+    async fn recorded_body(
+        &self,
+        conversation: ConversationId,
+        id: &AssemblyId,
+    ) -> Result<Option<ContextAssembled>, Error> {
+        let position = {
+            let loaded = self.load(conversation).await?;
+            loaded.graph.assembly(id).map(|node| node.origin.position)
+        };
+        match position {
+            Some(position) => self.recorded_at(conversation, position).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Reads the event at a position if it records an assembly.
+    pub(crate) async fn recorded_at(
+        &self,
+        conversation: ConversationId,
+        position: u64,
+    ) -> Result<Option<ContextAssembled>, Error> {
+        let stored = self.log.read(conversation, position, 1).await?;
+        let Some(stored) = stored.first() else {
+            return Ok(None);
+        };
+        let event = Event::decode(&stored.record).map_err(|source| Error::Decode {
+            conversation,
+            version: stored.version,
+            seq: stored.seq,
+            source,
+        })?;
+        Ok(match event.body {
+            Body::ContextAssembled(body) => Some(body),
+            _ => None,
         })
     }
 }

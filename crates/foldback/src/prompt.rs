@@ -293,15 +293,28 @@ impl Builder<'_> {
             .assembly
             .decision(item.position)
             .and_then(|decision| decision.note);
-        if item.presentation == Presentation::Compact {
-            let text = self.payload(Some(&node.summary))?;
+        let text = match item.presentation {
+            Presentation::Compact => Some(Some(&node.summary)),
+            Presentation::Brief => Some(node.brief.as_ref()),
+            Presentation::Outline => {
+                let outline = self.payload(node.outline.as_ref())?;
+                let (class, tool) = (node.common.privacy, &node.tool);
+                return Ok(format!(
+                    "[{handle} withheld: {class} is not allowed on this route; {tool} fetches it \
+                     again]\n{outline}"
+                ));
+            }
+            _ => None,
+        };
+        if let Some(text) = text {
+            let text = self.payload(text)?;
             let other = match (item.reason, pointed) {
                 (Reason::Conflicted, Some(Note::ConflictsWith(other))) => {
                     format!("; disagrees with {}", self.handle(&other))
                 }
                 _ => String::new(),
             };
-            return Ok(format!("[{handle} compact{other}]\n{text}"));
+            return Ok(format!("[{handle}{other}]\n{text}"));
         }
         Ok(match (item.reason, pointed) {
             (Reason::Stale, Some(Note::StaleSince(at))) => {

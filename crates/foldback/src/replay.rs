@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::policies::PolicyDocument;
 use foldback_assembly::{AssembleError, Assembly, assemble};
 use foldback_event::kind::{
-    AssemblyRequest, ModelRunStarted, PolicyActivated, PolicyRegistered, Route,
+    AssemblyRequest, ContextAssembled, ModelRunStarted, PolicyActivated, PolicyRegistered, Route,
 };
 use foldback_event::{
     Actor, AssemblyId, BatchId, Body, BranchId, ConversationId, Event, EventId, Label,
@@ -51,6 +51,10 @@ pub struct Replay {
     pub refused: Vec<(u64, AssembleError)>,
 }
 
+/// Requests of which each extends the one before it: of one participant, on one branch, by one
+/// route, because a provider's cache is a model's own.
+type Thread = (ParticipantId, BranchId, Route);
+
 /// How many assemblies are written at once.
 const CHUNK: usize = 256;
 
@@ -73,7 +77,7 @@ impl Engine {
             requests: Vec::new(),
             refused: Vec::new(),
         };
-        let mut last: BTreeMap<(ParticipantId, BranchId), AssemblyId> = BTreeMap::new();
+        let mut last: BTreeMap<Thread, ContextAssembled> = BTreeMap::new();
         let mut new = Vec::new();
         let loaded = self.load(conversation).await?;
         if loaded.graph.position() == 0 {
@@ -86,18 +90,21 @@ impl Engine {
             if let Body::ModelRunStarted(run) = &event.body
                 && graph.conversation().is_some()
             {
-                let key = (run.participant, run.branch);
-                let request = request_of(&graph, run, &event, last.get(&key).copied());
-                match assemble(&graph, policy.policy(), &request) {
+                let mut request = request_of(&graph, run, &event);
+                let key = (run.participant, run.branch, request.route.clone());
+                let previous = last.get(&key);
+                request.extends = previous.map(|previous| previous.assembly);
+                match assemble(&graph, policy.policy(), &request, previous) {
                     Ok(assembly) => {
                         each(&graph, &assembly)?;
                         let event_id = assembly_event(conversation, run.run, &assembly);
                         let id = AssemblyId::derive(event_id, 0);
-                        last.insert(key, id);
+                        let recorded = assembly.to_event(id)?;
                         replay.requests.push(row(id, run.run, &assembly));
                         if loaded.graph.assembly(&id).is_none() {
-                            new.push((event_id, assembly.to_event(id)?));
+                            new.push((event_id, recorded.clone()));
                         }
+                        last.insert(key, recorded);
                     }
                     Err(error) => replay.refused.push((event.envelope.version, error)),
                 }
@@ -165,12 +172,7 @@ async fn commit(write: &mut Write<'_>, conversation: ConversationId) -> Result<(
 }
 
 /// The request as it was, as far as the log knows: the time is that of the run.
-fn request_of(
-    graph: &RuntimeGraph,
-    run: &ModelRunStarted,
-    event: &Event,
-    extends: Option<AssemblyId>,
-) -> AssemblyRequest {
+fn request_of(graph: &RuntimeGraph, run: &ModelRunStarted, event: &Event) -> AssemblyRequest {
     let unknown = || Label::or_stand_in("unknown");
     AssemblyRequest {
         branch: run.branch,
@@ -187,7 +189,7 @@ fn request_of(
         as_of: event.envelope.time(),
         budget_tokens: None,
         exact: Vec::new(),
-        extends,
+        extends: None,
         relevance: None,
     }
 }

@@ -13,9 +13,11 @@ use crate::derive::{Condensed, Source};
 use crate::engine::READ_CHUNK;
 use crate::error::Error;
 use crate::policies::PolicyDocument;
-use foldback_assembly::assemble;
+use foldback_assembly::reassemble;
 use foldback_event::kind::{ContextAssembled, ToolMemoryDerived};
-use foldback_event::{AccountId, Body, CallStatus, ConversationId, Digest, Event, PayloadRef};
+use foldback_event::{
+    AccountId, AssemblyId, Body, CallStatus, ConversationId, Digest, Event, PayloadRef,
+};
 use foldback_graph::RuntimeGraph;
 use foldback_store::{EventLog, GetError, KeyError, Log};
 use std::collections::{BTreeMap, BTreeSet};
@@ -230,6 +232,7 @@ impl Check<'_> {
     /// Folds once from nothing, and at each recorded position decides again.
     fn refold(&mut self, events: &[Event]) {
         let mut recorded: BTreeMap<u64, Vec<(u64, &ContextAssembled)>> = BTreeMap::new();
+        let mut by_id: BTreeMap<AssemblyId, &ContextAssembled> = BTreeMap::new();
         for event in events {
             if let Body::ConversationOpened(body) = &event.body {
                 self.account = body.account;
@@ -250,6 +253,7 @@ impl Check<'_> {
             }
             if let Body::ContextAssembled(body) = &event.body {
                 let at = (event.envelope.version, body);
+                by_id.entry(body.assembly).or_insert(body);
                 recorded.entry(body.request.position).or_default().push(at);
             }
         }
@@ -257,7 +261,9 @@ impl Check<'_> {
         for event in events {
             graph.apply(event);
             for (version, body) in recorded.remove(&graph.position()).unwrap_or_default() {
-                self.reproduce(&graph, version, body);
+                let previous = body.request.extends.as_ref();
+                let previous = previous.and_then(|id| by_id.get(id)).copied();
+                self.reproduce(&graph, version, body, previous);
             }
             if let Body::ToolMemoryDerived(body) = &event.body {
                 self.derive_again(&graph, event.envelope.version, body);
@@ -272,7 +278,13 @@ impl Check<'_> {
         }
     }
 
-    fn reproduce(&mut self, graph: &RuntimeGraph, version: u64, body: &ContextAssembled) {
+    fn reproduce(
+        &mut self,
+        graph: &RuntimeGraph,
+        version: u64,
+        body: &ContextAssembled,
+        previous: Option<&ContextAssembled>,
+    ) {
         self.out.assemblies += 1;
         let verdict = match self.policies.get(&body.policy) {
             None => Err(format!(
@@ -280,7 +292,7 @@ impl Check<'_> {
                 body.policy.short()
             )),
             Some(Err(error)) => Err(error.clone()),
-            Some(Ok(policy)) => match assemble(graph, policy.policy(), &body.request) {
+            Some(Ok(policy)) => match reassemble(graph, policy.policy(), body, previous) {
                 Err(error) => Err(error.to_string()),
                 Ok(again) => match again.differences(body) {
                     Err(error) => Err(error.to_string()),
@@ -316,13 +328,14 @@ impl Check<'_> {
         };
         let media_type = artifact.result.map(|result| result.media_type);
         let Some(media_type) = media_type else { return };
-        let again = Condensed::of(&Source {
+        let source = Source {
             tool: body.tool.as_str(),
             arguments: &arguments,
             result: &result,
             media_type,
             failed: artifact.status == CallStatus::Failed,
-        });
+        };
+        let again = Condensed::of(&source, body.privacy);
         let extraction = again.extraction();
         let known = extraction.extractor == body.extractor.as_str()
             && extraction.version == body.extractor_version;

@@ -6,8 +6,24 @@
 
 use foldback_event::Reason;
 
-/// The line that names the artifact a compact form stands for, so that its bytes can be asked for.
-pub(super) const HANDLE: u64 = 12;
+/// What differs between versions of the assembler.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cost {
+    /// The line that names the artifact a smaller form stands for, so that its bytes can be asked
+    /// for.
+    pub(super) handle: u64,
+}
+
+impl Cost {
+    pub(super) const fn of(assembler: u16) -> Self {
+        Self {
+            handle: if assembler < 2 { 12 } else { 9 },
+        }
+    }
+}
+
+/// What says that values are withheld, why, and which tool fetches them again.
+pub(super) const WITHHELD: u64 = 36;
 
 /// A notice in the place of a result that is not there yet.
 pub(super) const OPEN: u64 = 12;

@@ -13,6 +13,8 @@ pub(super) struct Frame<'a> {
     pub(super) graph: &'a RuntimeGraph,
     pub(super) policy: &'a Policy,
     pub(super) request: &'a AssemblyRequest,
+    /// The version of the assembler whose rules hold.
+    pub(super) assembler: u16,
     pub(super) lineage: Lineage,
     pub(super) facts: RequestFacts,
     pub(super) marks: Marks,
@@ -35,6 +37,7 @@ impl<'a> Frame<'a> {
         graph: &'a RuntimeGraph,
         policy: &'a Policy,
         request: &'a AssemblyRequest,
+        assembler: u16,
     ) -> Result<Self, AssembleError> {
         let position = request.position;
         if graph.position() != position {
@@ -74,6 +77,7 @@ impl<'a> Frame<'a> {
             graph,
             policy,
             request,
+            assembler,
             lineage,
             facts,
             marks: Marks {
@@ -89,6 +93,22 @@ impl<'a> Frame<'a> {
             summary: frame.newest_seen(|branch| &branch.summaries),
         };
         Ok(frame)
+    }
+
+    /// Counts the requester's runs on the lineage before the one that the request is for.
+    pub(super) fn runs_before(&self) -> u64 {
+        let this = self.request.run.and_then(|run| self.graph.run(&run));
+        let this = this.map(|run| run.origin.position);
+        let segments = self.lineage.segments().iter();
+        let runs = segments.flat_map(|segment| {
+            let branch = self.graph.branch(&segment.branch);
+            let runs = branch.map_or(&[][..], |branch| &branch.runs);
+            runs.iter()
+                .take_while(|(position, _)| *position <= segment.to)
+        });
+        let own = runs
+            .filter(|(position, who)| *who == self.request.participant && Some(*position) != this);
+        own.count() as u64
     }
 
     /// Finds where the requester's newest run started, leaving out the one that the request is for:

@@ -6,7 +6,7 @@ mod recovery;
 mod standing;
 
 use super::candidates::Candidates;
-use super::cost;
+use super::cost::{self, Cost};
 use super::frame::Frame;
 use super::unit::{Entry, Unit};
 use crate::assembly::{Note, Section};
@@ -29,6 +29,7 @@ pub(super) fn judge(frame: &Frame<'_>, candidates: &Candidates) -> Vec<Unit> {
         units: Vec::new(),
         of_run: BTreeMap::new(),
         notices: 0,
+        cost: Cost::of(frame.assembler),
         rehydrated: outcome::Rehydrated::default(),
     };
     for position in &candidates.positions {
@@ -49,6 +50,7 @@ struct Judge<'f, 'a> {
     of_run: BTreeMap<RunId, usize>,
     /// How many conflicts were noticed.
     notices: u64,
+    cost: Cost,
     rehydrated: outcome::Rehydrated,
 }
 
@@ -168,6 +170,9 @@ impl Judge<'_, '_> {
         if protected {
             call.note = Some(Note::Protected);
         }
+        for entry in entries.iter_mut().filter(|e| e.section == Section::History) {
+            entry.anchor = position;
+        }
         entries.insert(0, call);
         self.put(node.run, position, entries, protected);
     }
@@ -270,6 +275,7 @@ impl Judge<'_, '_> {
 fn entry(position: u64, record: RecordRef, verdict: &Verdict<'_>, tokens: u64) -> Entry {
     Entry {
         position,
+        anchor: position,
         record,
         section: Section::History,
         presentation: None,
@@ -281,6 +287,6 @@ fn entry(position: u64, record: RecordRef, verdict: &Verdict<'_>, tokens: u64) -
         rule: verdict.rule.cloned(),
         tokens,
         note: None,
-        stand_in: None,
+        ladder: None,
     }
 }

@@ -56,6 +56,12 @@ pub(super) fn sentence(graph: &RuntimeGraph, assembly: &Assembly, decision: &Dec
         Some(Presentation::Compact) => {
             format!("The model saw {name}, a compact form: {why}{rule}.")
         }
+        Some(Presentation::Brief) => {
+            format!("The model saw {name}, the shortest form: {why}{rule}.")
+        }
+        Some(Presentation::Outline) => {
+            format!("The model saw the shape of {name} without its values: {why}{rule}.")
+        }
         Some(Presentation::Marker) => {
             format!("The model saw a notice in the place of {name}: {why}{rule}.")
         }
@@ -70,6 +76,10 @@ fn why(graph: &RuntimeGraph, assembly: &Assembly, decision: &Decision) -> String
         Reason::Permitted if decision.presentation == Some(Presentation::Compact) => {
             compact(graph, assembly, decision)
         }
+        Reason::Permitted if decision.presentation == Some(Presentation::Brief) => {
+            brief(graph, decision)
+        }
+        Reason::Cached => cached(assembly, decision),
         Reason::Permitted => "the policy permits it and nothing stands against it".to_owned(),
         Reason::NotPermitted => "no rule of the policy permits it".to_owned(),
         Reason::BranchExcluded => "it belongs to a branch that the request's branch does not \
@@ -172,6 +182,35 @@ fn compact(graph: &RuntimeGraph, assembly: &Assembly, decision: &Decision) -> St
         _ => "which is not in the request",
     };
     format!("{stands}, {rest}")
+}
+
+/// The brief form stands for a result of an earlier turn.
+fn brief(graph: &RuntimeGraph, decision: &Decision) -> String {
+    let memory = graph.memory(&MemoryId::from_bytes(decision.record.id));
+    let artifact = memory.and_then(|memory| memory.artifacts.first());
+    let source = artifact.map_or("its result".to_owned(), |id| {
+        format!("the result {}", id.short())
+    });
+    format!(
+        "it keeps the ids, names and figures of {source}, whose turn is over; the bytes are kept"
+    )
+}
+
+/// A larger form stays while changing it would cost more than it saves.
+fn cached(assembly: &Assembly, decision: &Decision) -> String {
+    let form = match decision.record.kind {
+        RecordKind::Memory => "the brief form",
+        _ => "a smaller form",
+    };
+    let plan = assembly.layout.as_ref().map(|layout| layout.plan);
+    let Some(plan) = plan else {
+        return format!("{form} is due, but changing it now would cost more than it saves");
+    };
+    format!(
+        "{form} is due, but {} cached tokens stand behind the change, which would save {} in each \
+         request; it pays from {} further requests on, and {} are reckoned with",
+        plan.suffix, plan.saving, plan.break_even, plan.horizon
+    )
 }
 
 fn noted(graph: &RuntimeGraph, decision: &Decision) -> String {

@@ -10,7 +10,8 @@ use super::gate::{Effect, Gate, Matcher};
 use super::reader::{Node, Reader};
 use super::route::RouteRule;
 use super::rules::{
-    BudgetRules, ConflictRules, FreshnessRules, PresentationRules, RecoveryRules, RehydrationRules,
+    BudgetRules, ConflictRules, FreshnessRules, LayoutRules, PresentationRules, PriceRule,
+    RecoveryRules, RehydrationRules,
 };
 use super::{DIGEST_CONTEXT, DOCUMENT_BYTES_MAX, Policy, RULES_MAX, SCHEMA};
 use foldback_event::{Digest, Label, Privacy, Reason, RecordKind, RuntimeKind, Visibility};
@@ -29,6 +30,8 @@ const DOCUMENT_KEYS: &[&str] = &[
     "rehydration",
     "budget",
 ];
+/// What later schemas add to the document, with the first that has it.
+const DOCUMENT_KEYS_2: &[&str] = &["layout", "price"];
 const ROUTE_KEYS: &[&str] = &["provider", "model", "region", "trust"];
 const MATCHER_KEYS: &[&str] = &[
     "records",
@@ -60,6 +63,15 @@ const PRESENTATION_KEYS: &[&str] = &[
     "saving-percent-min",
     "thinking",
 ];
+const PRESENTATION_KEYS_2: &[&str] = &["brief-after", "outline"];
+const LAYOUT_KEYS: &[&str] = &["edits", "horizon-max"];
+const PRICE_KEYS: &[&str] = &[
+    "provider",
+    "model",
+    "dated",
+    "read-permille",
+    "write-permille",
+];
 const REHYDRATION_KEYS: &[&str] = &["bytes-max", "count-max", "privacy", "trust"];
 const BUDGET_KEYS: &[&str] = &["tokens", "candidates"];
 
@@ -71,6 +83,9 @@ const BYTES: (u64, u64) = (0, 1 << 40);
 const COUNT: (u64, u64) = (0, 1_000_000);
 const CANDIDATES: (u64, u64) = (1, 1_000_000);
 const PERCENT: (u64, u64) = (0, 100);
+/// Up to a hundred times the price of an input token that is not cached.
+const PERMILLE: (u64, u64) = (0, 100_000);
+const REQUESTS: (u64, u64) = (0, 1_000_000);
 
 pub(super) fn load(text: &str) -> Result<Policy, PolicyErrors> {
     let mut reader = Reader::new(text);
@@ -106,7 +121,7 @@ pub(super) fn load(text: &str) -> Result<Policy, PolicyErrors> {
 
 fn policy(reader: &mut Reader<'_>, root: Node<'_>, text: &str) -> Option<Policy> {
     let schema = schema(reader, root)?;
-    reader.only(root, DOCUMENT_KEYS);
+    only_of_schema(reader, root, schema, DOCUMENT_KEYS, DOCUMENT_KEYS_2);
     reader.require(
         root,
         "name",
@@ -122,9 +137,15 @@ fn policy(reader: &mut Reader<'_>, root: Node<'_>, text: &str) -> Option<Policy>
     let freshness = freshness(reader, root);
     let conflicts = conflicts(reader, root);
     let recovery = recovery(reader, root);
-    let presentation = presentation(reader, root);
+    let presentation = presentation(reader, root, schema);
     let rehydration = rehydration(reader, root);
     let budget = budget(reader, root);
+    let layout = layout(reader, root, schema);
+    let prices = reader.tables(root, "price", RULES_MAX);
+    let prices = prices
+        .into_iter()
+        .filter_map(|node| price(reader, node))
+        .collect();
     Some(Policy {
         schema,
         name: name?,
@@ -137,7 +158,24 @@ fn policy(reader: &mut Reader<'_>, root: Node<'_>, text: &str) -> Option<Policy>
         presentation,
         rehydration,
         budget,
+        layout,
+        prices,
     })
+}
+
+/// Reports keys that the document's schema does not have; those of a later one say which.
+fn only_of_schema(
+    reader: &mut Reader<'_>,
+    node: Node<'_>,
+    schema: u16,
+    first: &[&str],
+    second: &[&str],
+) {
+    let all = [first, second].concat();
+    reader.only(node, &all);
+    if schema < 2 {
+        reader.later(node, second, 2);
+    }
 }
 
 /// Reads the schema before anything else: the keys of a later one are not this one's errors.
@@ -323,12 +361,12 @@ fn recovery(reader: &mut Reader<'_>, root: Node<'_>) -> RecoveryRules {
     out
 }
 
-fn presentation(reader: &mut Reader<'_>, root: Node<'_>) -> PresentationRules {
-    let mut out = PresentationRules::default();
+fn presentation(reader: &mut Reader<'_>, root: Node<'_>, schema: u16) -> PresentationRules {
+    let mut out = PresentationRules::of_schema(schema);
     let Some(node) = reader.table(root, "presentation", "presentation") else {
         return out;
     };
-    reader.only(node, PRESENTATION_KEYS);
+    only_of_schema(reader, node, schema, PRESENTATION_KEYS, PRESENTATION_KEYS_2);
     set(
         &mut out.raw_structured,
         reader.choice(node, "raw-structured"),
@@ -342,6 +380,10 @@ fn presentation(reader: &mut Reader<'_>, root: Node<'_>) -> PresentationRules {
     let percent = reader.integer(node, "saving-percent-min", PERCENT);
     set(&mut out.saving_percent_min, percent);
     set(&mut out.thinking, reader.choice(node, "thinking"));
+    set(&mut out.brief_after, reader.choice(node, "brief-after"));
+    set(&mut out.outline, reader.choices_or_none(node, "outline"));
+    out.outline.sort_unstable();
+    out.outline.dedup();
     out
 }
 
@@ -374,6 +416,38 @@ fn budget(reader: &mut Reader<'_>, root: Node<'_>) -> BudgetRules {
         reader.integer(node, "candidates", CANDIDATES),
     );
     out
+}
+
+fn layout(reader: &mut Reader<'_>, root: Node<'_>, schema: u16) -> LayoutRules {
+    let mut out = LayoutRules::of_schema(schema);
+    let Some(node) = reader.table(root, "layout", "layout") else {
+        return out;
+    };
+    reader.only(node, LAYOUT_KEYS);
+    set(&mut out.edits, reader.choice(node, "edits"));
+    let requests = reader.integer(node, "horizon-max", REQUESTS);
+    set(&mut out.horizon_max, requests);
+    out
+}
+
+fn price(reader: &mut Reader<'_>, node: Node<'_>) -> Option<PriceRule> {
+    reader.only(node, PRICE_KEYS);
+    for key in ["dated", "read-permille", "write-permille"] {
+        let hint = "a price says when it was read off the list, and what it is";
+        reader.require(node, key, hint);
+    }
+    let provider = reader.label(node, "provider");
+    let model = reader.label(node, "model");
+    let dated = reader.label(node, "dated");
+    let read = reader.integer(node, "read-permille", PERMILLE);
+    let write = reader.integer(node, "write-permille", PERMILLE);
+    Some(PriceRule {
+        provider,
+        model,
+        dated: dated?,
+        read_permille: read?,
+        write_permille: write?,
+    })
 }
 
 fn set<T>(to: &mut T, read: Option<T>) {

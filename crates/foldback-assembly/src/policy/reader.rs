@@ -94,6 +94,18 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// Reports keys that only a later schema has.
+    pub(super) fn later(&mut self, node: Node<'_>, keys: &[&str], schema: u16) {
+        for key in node.table.keys() {
+            let written: &str = key.get_ref();
+            if keys.contains(&written) {
+                let hint = format!("it belongs to schema {schema}: write schema = {schema}");
+                let path = node.path_of(written);
+                self.report(key.span().start, path, Problem::UnknownKey, Some(hint));
+            }
+        }
+    }
+
     /// Reports a key that must be there and is not.
     pub(super) fn require(&mut self, node: Node<'_>, key: &str, hint: &str) {
         if !node.has(key) {

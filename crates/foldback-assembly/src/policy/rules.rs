@@ -5,7 +5,8 @@
 
 use super::closed::closed;
 use super::facts::Trust;
-use foldback_event::{Freshness, Privacy};
+use foldback_event::kind::Route;
+use foldback_event::{Freshness, Label, Privacy};
 
 closed! {
     /// What becomes of a memory that is stale or superseded.
@@ -52,6 +53,31 @@ closed! {
         Turn, "turn";
         /// Always.
         Always, "always";
+    }
+}
+
+closed! {
+    /// When the brief form of a result becomes due.
+    BriefAfter as "time" {
+        /// From its capture on.
+        Start, "start";
+        /// After the first request of its participant that follows the capture.
+        Once, "once";
+        /// From the user's next message on.
+        Turn, "turn";
+        /// Never.
+        Never, "never";
+    }
+}
+
+closed! {
+    /// When a form that is due takes the place of a larger one that an earlier request held.
+    Edits as "time of edits" {
+        /// In the next request.
+        AtOnce, "at-once";
+        /// As soon as it saves more, over the requests that are reckoned with, than writing anew
+        /// what stands behind it costs.
+        WhenTheyPay, "when-they-pay";
     }
 }
 
@@ -149,7 +175,7 @@ impl Default for RecoveryRules {
 }
 
 /// In which form a selected record enters (the article, 4.6, 4.11).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PresentationRules {
     /// How long structured data (JSON, tables) stays raw whose compact form keeps every value.
     pub raw_structured: RawSpan,
@@ -166,13 +192,40 @@ pub struct PresentationRules {
     /// The least share of a result's tokens, in percent, that its compact form must save to stand
     /// for it.
     pub saving_percent_min: u64,
+    /// When the brief form of a result becomes due; schema 2.
+    pub brief_after: BriefAfter,
+    /// The privacy classes of which the outline may stand where a gate keeps the values from a
+    /// route, in ascending order; schema 2.
+    pub outline: Vec<Privacy>,
     /// How long a model's thinking stays.
     pub thinking: ThinkingSpan,
+}
+
+impl PresentationRules {
+    /// Gives what holds for the keys that a document of a schema does not write.
+    pub(super) fn of_schema(schema: u16) -> Self {
+        let default = Self::default();
+        if schema < 2 {
+            return Self {
+                brief_after: BriefAfter::Never,
+                outline: Vec::new(),
+                ..default
+            };
+        }
+        default
+    }
 }
 
 impl Default for PresentationRules {
     fn default() -> Self {
         Self {
+            brief_after: BriefAfter::Turn,
+            outline: vec![
+                Privacy::Personal,
+                Privacy::OauthDerived,
+                Privacy::GoogleDerived,
+                Privacy::SecretAdjacent,
+            ],
             raw_structured: RawSpan::Never,
             raw_lossless: RawSpan::Turn,
             raw_lossy: RawSpan::Turn,
@@ -180,6 +233,53 @@ impl Default for PresentationRules {
             raw_tokens_max: 30_000,
             saving_percent_min: 20,
             thinking: ThinkingSpan::Turn,
+        }
+    }
+}
+
+/// What the input of a route costs, in thousandths of an input token that is not cached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PriceRule {
+    /// The provider; any if none is given.
+    pub provider: Option<Label>,
+    /// The model; any if none is given.
+    pub model: Option<Label>,
+    /// The day on which the price was read off the provider's list.
+    pub dated: Label,
+    /// An input token that is read from the cache.
+    pub read_permille: u64,
+    /// An input token that is written to the cache.
+    pub write_permille: u64,
+}
+
+impl PriceRule {
+    pub(super) fn matches(&self, route: &Route) -> bool {
+        let fits = |wanted: &Option<Label>, found: Option<&Label>| {
+            wanted.as_ref().is_none_or(|wanted| found == Some(wanted))
+        };
+        fits(&self.provider, Some(&route.provider)) && fits(&self.model, route.model.as_ref())
+    }
+}
+
+/// How a request keeps the beginning of the one before it (the article, 7); schema 2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LayoutRules {
+    /// When a smaller form that is due takes the place of a larger one.
+    pub edits: Edits,
+    /// The most further requests that a saving is reckoned over.
+    pub horizon_max: u64,
+}
+
+impl LayoutRules {
+    /// Gives what holds for the keys that a document of a schema does not write.
+    pub(super) const fn of_schema(schema: u16) -> Self {
+        Self {
+            edits: if schema < 2 {
+                Edits::AtOnce
+            } else {
+                Edits::WhenTheyPay
+            },
+            horizon_max: 64,
         }
     }
 }

@@ -126,7 +126,7 @@ pub(crate) fn check_under(
     expect: &[Expect],
 ) -> String {
     let graph = fold(story);
-    let assembly = assemble(&graph, policy, request).unwrap();
+    let assembly = assemble(&graph, policy, request, None).unwrap();
     verdicts_add_up(&graph, &assembly);
     calls_and_results_pair(&graph, &assembly);
     let text = text_of(&graph, &assembly);

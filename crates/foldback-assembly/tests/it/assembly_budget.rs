@@ -9,7 +9,7 @@ use foldback_testkit::Story;
 use insta::assert_snapshot;
 
 fn refused(story: &Story, request: &AssemblyRequest) -> AssembleError {
-    assemble(&fold(story), &policy(&[]), request).unwrap_err()
+    assemble(&fold(story), &policy(&[]), request, None).unwrap_err()
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_budget_below_the_floor_is_refused() {
         matches!(refused(&s, &request), AssembleError::BelowFloor { floor: same, .. } if same == floor)
     );
     request.budget_tokens = Some(floor);
-    let assembly = assemble(&fold(&s), &policy(&[]), &request).unwrap();
+    let assembly = assemble(&fold(&s), &policy(&[]), &request, None).unwrap();
     assert_eq!(assembly.tokens.assembled, floor);
 }
 
@@ -156,9 +156,9 @@ fn a_request_that_does_not_fit_the_history_is_refused() {
         position: 0,
         ..request
     };
-    refuse(assemble(&RuntimeGraph::default(), &policy(&[]), &empty).unwrap_err());
+    refuse(assemble(&RuntimeGraph::default(), &policy(&[]), &empty, None).unwrap_err());
     s.unknown(900, false);
-    assemble(&fold(&s), &policy(&[]), &ask(&s, agent)).unwrap();
+    assemble(&fold(&s), &policy(&[]), &ask(&s, agent), None).unwrap();
     s.unknown(901, true);
     refuse(refused(&s, &ask(&s, agent)));
     assert_snapshot!(said.join("\n"));

@@ -26,7 +26,7 @@ fn floor(s: &Story, agent: ParticipantId) -> u64 {
     let mut request = ask(s, agent);
     request.budget_tokens = Some(0);
     let graph = crate::assembly::fold(s);
-    match foldback_assembly::assemble(&graph, &policy(&[]), &request) {
+    match foldback_assembly::assemble(&graph, &policy(&[]), &request, None) {
         Err(foldback_assembly::AssembleError::BelowFloor { floor, .. }) => floor,
         other => panic!("a budget of nothing gave {other:?}"),
     }

@@ -47,7 +47,7 @@ fn a_memory_leads_back_to_the_message_that_was_answered() {
     s.run(agent);
     s.says(mia, "Go on.");
     let graph = fold(&s);
-    let assembly = assemble(&graph, &policy(&[]), &ask(&s, agent)).unwrap();
+    let assembly = assemble(&graph, &policy(&[]), &ask(&s, agent), None).unwrap();
     let mut text = String::new();
     for record in records {
         let at = position(&graph, record);
@@ -73,7 +73,7 @@ fn what_was_never_a_candidate_is_explained_too() {
     let request = ask(&s, agent);
     let graph = fold(&s);
     let few = policy(&[("candidates = 4096", "candidates = 4")]);
-    let assembly = assemble(&graph, &few, &request).unwrap();
+    let assembly = assemble(&graph, &few, &request, None).unwrap();
     let late = s.says(mia, "After the request.");
     let later = fold(&s);
     let why = |record: RecordRef| {
@@ -115,7 +115,7 @@ fn a_compact_form_says_why_the_result_itself_is_not_there() {
     tight.budget_tokens = Some(40);
     let mut text = String::new();
     for (policy, request) in [(large, request), (policy(&[]), tight)] {
-        let assembly = assemble(&graph, &policy, &request).unwrap();
+        let assembly = assemble(&graph, &policy, &request, None).unwrap();
         let at = position(&graph, memory);
         let explanation = explain_record(&graph, &assembly, at).unwrap();
         // No earlier request held it: the model has not been asked since.

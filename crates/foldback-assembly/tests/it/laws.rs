@@ -133,7 +133,7 @@ impl Case {
 
 impl Stage {
     fn assemble(&self) -> Assembly {
-        assemble(&self.graph, &self.policy, &self.request).unwrap()
+        assemble(&self.graph, &self.policy, &self.request, None).unwrap()
     }
 
     fn with_budget(&self, budget: u64) -> Result<Assembly, AssembleError> {
@@ -141,7 +141,7 @@ impl Stage {
             budget_tokens: Some(budget),
             ..self.request.clone()
         };
-        assemble(&self.graph, &self.policy, &request)
+        assemble(&self.graph, &self.policy, &request, None)
     }
 
     /// What the smallest budget is that is accepted.
@@ -288,12 +288,12 @@ proptest! {
             resumed.apply(event);
         }
         for graph in [&stage.graph, &decoded, &resumed] {
-            let again = assemble(graph, &case.policy(), &stage.request).unwrap();
+            let again = assemble(graph, &case.policy(), &stage.request, None).unwrap();
             prop_assert_eq!(&again, &first);
             prop_assert_eq!(again.differences(&event).unwrap(), Vec::<&str>::new());
         }
         let other = AssemblyRequest { as_of: stage.request.as_of.plus_seconds(1), ..stage.request };
-        let other = assemble(&stage.graph, &stage.policy, &other).unwrap();
+        let other = assemble(&stage.graph, &stage.policy, &other, None).unwrap();
         prop_assert_ne!(other.to_event(id).unwrap().digest, event.digest);
     }
 
@@ -388,7 +388,7 @@ proptest! {
         let graph = RuntimeGraph::fold(&events);
         prop_assume!(graph.participants().next().is_some() && graph.branches().next().is_some());
         let stage = case.stage_of(events);
-        match assemble(&stage.graph, &stage.policy, &stage.request) {
+        match assemble(&stage.graph, &stage.policy, &stage.request, None) {
             Ok(assembly) => {
                 verdicts_add_up(&stage.graph, &assembly);
                 calls_and_results_pair(&stage.graph, &assembly);

@@ -52,7 +52,7 @@ fn requests(seed: u64, turns: u64) -> Vec<Vec<Place>> {
         s.says(mia, &format!("Question {turn}."));
         for step in 0..=rng.below(4) {
             let graph = fold(&s);
-            let assembly = assemble(&graph, &policy, &ask(&s, agent)).unwrap();
+            let assembly = assemble(&graph, &policy, &ask(&s, agent), None).unwrap();
             out.push(laid_out(&graph, &assembly));
             let run = s.run(agent);
             if rng.chance(50) {

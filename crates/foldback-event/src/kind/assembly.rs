@@ -124,6 +124,50 @@ pub struct TokenAccount {
     pub budget: u64,
 }
 
+/// How one selected record stands in the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Placement {
+    /// What it takes, in tokens.
+    pub tokens: u64,
+    /// The position of the record that its notice names: what replaces it, disagrees with it…
+    pub names: Option<u64>,
+}
+
+/// What the planner reckoned: whether smaller forms of earlier results are worth that the provider
+/// writes anew what stands behind them (design.md calls the two sides D and S).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LayoutPlan {
+    /// How many results stand in a larger form than the policy aims at.
+    pub pending: u64,
+    /// D: the tokens that the weighed changes save in this and each later request.
+    pub saving: u64,
+    /// S: the tokens behind the first change that would be read from the cache without it.
+    pub suffix: u64,
+    /// With how many further requests the planner reckoned.
+    pub horizon: u64,
+    /// The fewest further requests at which the weighed changes pay.
+    pub break_even: u64,
+    /// How many results changed to a smaller form in this request.
+    pub applied: u64,
+    /// Price of an input token read from the cache, in thousandths of one that is not cached.
+    pub read_permille: u64,
+    /// Price of an input token written to the cache, in the same unit.
+    pub write_permille: u64,
+}
+
+/// How an assembly is laid out, and what that costs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LayoutAccount {
+    /// One for each selected record, in the order of the selection.
+    pub placements: Vec<Placement>,
+    /// How many of the assembled tokens are a prefix of the request that this one extends.
+    pub prefix: u64,
+    /// What the input costs, in thousandths of an input token that is not cached.
+    pub cost: u64,
+    /// What the planner reckoned.
+    pub plan: LayoutPlan,
+}
+
 /// How long a stage took; measured at the edge and no part of the digest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageDuration {
@@ -154,6 +198,8 @@ pub struct ContextAssembled {
     pub tokens: TokenAccount,
     /// How long the stages took.
     pub durations: Vec<StageDuration>,
-    /// BLAKE3 over request, policy, assembler, selection, omissions, safety and tokens.
+    /// BLAKE3 over request, policy, assembler, selection, omissions, safety, tokens and layout.
     pub digest: Digest,
+    /// How it is laid out; none if assembler 1 made it. Since version 2.
+    pub layout: Option<LayoutAccount>,
 }

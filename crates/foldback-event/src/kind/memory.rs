@@ -82,6 +82,12 @@ pub struct ToolMemoryDerived {
     pub revalidation: Vec<Label>,
     /// When it may be shown to others.
     pub promotion: PromotionRule,
+    /// The shortest text that stands for it once its turn is over: what later calls need, no more.
+    /// Since version 2.
+    pub brief: Option<PayloadRef>,
+    /// What the result is without any of its values, for routes that may not see them. Since
+    /// version 2.
+    pub outline: Option<PayloadRef>,
 }
 
 /// Memories on one subject disagree; both stay.

@@ -28,6 +28,8 @@ impl Body {
             Self::ToolMemoryDerived(b) => {
                 out.push(b.summary);
                 out.extend(b.detail);
+                out.extend(b.brief);
+                out.extend(b.outline);
             }
             Self::ChildRunFinished(b) => out.extend(b.report),
             Self::CheckpointTaken(b) => out.extend(b.state),

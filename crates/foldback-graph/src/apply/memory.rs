@@ -48,6 +48,8 @@ impl RuntimeGraph {
             extractor_version: body.extractor_version,
             summary: body.summary,
             detail: body.detail,
+            brief: body.brief,
+            outline: body.outline,
             lossless: body.lossless,
             subject: body.subject,
             question: body.question,

@@ -5,11 +5,11 @@ use crate::Rng;
 use foldback_event::kind::{
     AccountErased, AssemblyRequest, BranchForked, CheckpointRestored, CheckpointTaken,
     ChildRunFinished, ChildRunStarted, ContextAssembled, ConversationErased, ConversationOpened,
-    FactDigest, FindingRecorded, JobTriggered, MemoriesConflicted, MemoriesSuperseded,
-    MemoryRevalidated, MessageFinalized, MessageRecorded, ModelRunFailed, ModelRunFinished,
-    ModelRunStarted, OmissionCount, Omitted, ParticipantJoined, PayloadErased, PolicyActivated,
-    PolicyRegistered, ProvenanceRepairTried, RecordPromoted, RecordRef, Relevance,
-    RetentionChanged, Route, SafetyDecision, Selected, SkillEntry, SkillStateChanged,
+    FactDigest, FindingRecorded, JobTriggered, LayoutAccount, LayoutPlan, MemoriesConflicted,
+    MemoriesSuperseded, MemoryRevalidated, MessageFinalized, MessageRecorded, ModelRunFailed,
+    ModelRunFinished, ModelRunStarted, OmissionCount, Omitted, ParticipantJoined, PayloadErased,
+    Placement, PolicyActivated, PolicyRegistered, ProvenanceRepairTried, RecordPromoted, RecordRef,
+    Relevance, RetentionChanged, Route, SafetyDecision, Selected, SkillEntry, SkillStateChanged,
     SourceImported, SourceRecordKept, StageDuration, TokenAccount, ToolArtifactCaptured,
     ToolCallRequested, ToolCallResolved, ToolMemoryDerived, Usage, UserFactRemembered,
 };
@@ -40,6 +40,11 @@ draw_fields! {
     Route { provider, model, region, zero_retention }
     SafetyDecision { rule, reason, count }
     Selected { record, kind, presentation, reason }
+    Placement { tokens, names }
+    LayoutPlan {
+        pending, saving, suffix, horizon, break_even, applied, read_permille, write_permille,
+    }
+    LayoutAccount { placements, prefix, cost, plan }
     SkillEntry { name, loaded, text }
     StageDuration { stage, us }
     TokenAccount { replay, assembled, protected, budget }
@@ -74,7 +79,7 @@ bodies! {
     ToolMemoryDerived {
         memory, ownership, privacy, artifacts, tool, extractor, extractor_version, summary, detail,
         lossless, subject, question, facts, confidence, ambiguities, limits, freshness,
-        observed_at, stale_after, revalidation, promotion,
+        observed_at, stale_after, revalidation, promotion, brief, outline,
     }
     MemoriesConflicted { memories, keys }
     MemoriesSuperseded { memory, supersedes, ground }
@@ -91,7 +96,7 @@ bodies! {
     PolicyActivated { digest }
     ContextAssembled {
         assembly, request, policy, assembler, selection, omissions, safety, tokens, durations,
-        digest,
+        digest, layout,
     }
 
     RetentionChanged { record, class, ground }

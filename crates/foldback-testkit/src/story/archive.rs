@@ -96,6 +96,7 @@ impl Story {
             },
             durations: Vec::new(),
             digest,
+            layout: None,
         });
         assembly
     }

@@ -18,6 +18,8 @@ pub(super) struct Manner {
     pub(super) subject: Option<ShortDigest>,
     pub(super) facts: Vec<(String, String)>,
     pub(super) lossless: bool,
+    pub(super) brief: Option<String>,
+    pub(super) outline: Option<String>,
     pub(super) structured: bool,
     pub(super) source_id: Option<Label>,
     pub(super) silent: bool,
@@ -107,6 +109,18 @@ impl Story {
     pub const fn structured(&mut self) -> &mut Self {
         self.next.structured = true;
         self.lossless()
+    }
+
+    /// Gives the next memory a brief text.
+    pub fn brief(&mut self, text: &str) -> &mut Self {
+        self.next.brief = Some(text.to_owned());
+        self
+    }
+
+    /// Gives the next memory an outline.
+    pub fn outline(&mut self, text: &str) -> &mut Self {
+        self.next.outline = Some(text.to_owned());
+        self
     }
 
     /// Gives the next call the provider's id.

@@ -22,6 +22,8 @@ impl Story {
     pub fn derives_from(&mut self, artifacts: &[ArtifactId], summary: &str) -> MemoryId {
         let memory = MemoryId::derive(self.next_event(), 0);
         let summary = self.payload(summary);
+        let brief = self.next.brief.take().map(|text| self.payload(&text));
+        let outline = self.next.outline.take().map(|text| self.payload(&text));
         let source = artifacts
             .first()
             .and_then(|id| self.artifacts.get(id))
@@ -66,6 +68,8 @@ impl Story {
             stale_after: self.next.stale_after.map(|s| observed_at.plus_seconds(s)),
             revalidation: Vec::new(),
             promotion: PromotionRule::Private,
+            brief,
+            outline,
         };
         self.tell(body);
         memory

@@ -4,7 +4,9 @@ use super::{Before, Begun, Conversation, event, know};
 use crate::error::Error;
 use crate::policies::PolicyDocument;
 use foldback_assembly::{Assembly, assemble};
-use foldback_event::kind::{AssemblyRequest, PolicyActivated, PolicyRegistered, Route};
+use foldback_event::kind::{
+    AssemblyRequest, ContextAssembled, PolicyActivated, PolicyRegistered, Route,
+};
 use foldback_event::{
     ArtifactId, AssemblyId, BranchId, Kind, Label, Micros, ParticipantId, RunId, RuntimeKind,
 };
@@ -30,7 +32,8 @@ pub struct AssembleRequest {
     pub budget_tokens: Option<u64>,
     /// Artifacts whose exact bytes are needed.
     pub exact: Vec<ArtifactId>,
-    /// The earlier assembly that this one extends.
+    /// The earlier assembly that this one extends; if none is given, the newest of the same
+    /// participant and branch by the same route.
     pub extends: Option<AssemblyId>,
     /// The policy; the one in force in the conversation if none is given.
     pub policy: Option<PolicyDocument>,
@@ -125,7 +128,7 @@ impl Conversation<'_> {
             Some(branch) => branch,
             None => pen.main_branch()?,
         };
-        let request = AssemblyRequest {
+        let mut request = AssemblyRequest {
             branch,
             participant: new.participant,
             position: pen.graph().position(),
@@ -139,13 +142,15 @@ impl Conversation<'_> {
             relevance: None,
         };
         know_all(pen.graph(), &request)?;
-        let mut assembly = assemble(pen.graph(), policy.policy(), &request)?;
+        let previous = self.previous(pen.graph(), &mut request).await?;
+        let previous = previous.as_ref();
+        let mut assembly = assemble(pen.graph(), policy.policy(), &request, previous)?;
         if let Some(relevance) = self.engine.relevance(pen.graph(), &assembly)? {
             let ranked = AssemblyRequest {
                 relevance: Some(relevance),
                 ..request
             };
-            assembly = assemble(pen.graph(), policy.policy(), &ranked)?;
+            assembly = assemble(pen.graph(), policy.policy(), &ranked, previous)?;
         }
         let prompt = self.engine.prompt(pen.graph(), &assembly)?;
         let event_id = pen.next_id();
@@ -157,6 +162,36 @@ impl Conversation<'_> {
             assembly,
             prompt,
         })
+    }
+}
+
+impl Conversation<'_> {
+    /// Finds the recorded assembly that a request extends, and writes down which one it is.
+    async fn previous(
+        &self,
+        graph: &RuntimeGraph,
+        request: &mut AssemblyRequest,
+    ) -> Result<Option<ContextAssembled>, Error> {
+        let stated = request.extends;
+        let newest = || graph.newest_assembly(&request.participant, &request.branch);
+        let node = stated
+            .as_ref()
+            .or_else(newest)
+            .and_then(|id| graph.assembly(id));
+        let Some(node) = node else {
+            return Ok(None);
+        };
+        let body = self
+            .engine
+            .recorded_at(self.id(), node.origin.position)
+            .await?;
+        if stated.is_some() {
+            return Ok(body);
+        }
+        // Another route has another cache.
+        let body = body.filter(|body| body.request.route == request.route);
+        request.extends = body.as_ref().map(|body| body.assembly);
+        Ok(body)
     }
 }
 

@@ -109,6 +109,8 @@ impl Conversation<'_> {
                     stale_after: new.stale_after,
                     revalidation: new.revalidation,
                     promotion: PromotionRule::Private,
+                    brief: None,
+                    outline: None,
                 };
                 pen.push(id, body)?;
                 pen.finish().await?

@@ -298,7 +298,8 @@ impl Pen<'_> {
             media_type: new.media_type,
             failed: status == CallStatus::Failed,
         };
-        let condensed = new.derive.then(|| Condensed::of(&source));
+        let privacy = new.privacy.max(call.common.privacy);
+        let condensed = new.derive.then(|| Condensed::of(&source, privacy));
         let question = engine.question(self.account, call.tool.as_str(), &arguments)?;
         let mut payloads = vec![(new.content, new.media_type)];
         let structured = new.structured.is_some();
@@ -316,7 +317,7 @@ impl Pen<'_> {
             call: Some(call.id),
             run: call.run,
             ownership: call.common.ownership.clone(),
-            privacy: new.privacy.max(call.common.privacy),
+            privacy,
             tool: call.tool.clone(),
             status,
             retryable,
@@ -329,8 +330,8 @@ impl Pen<'_> {
             duration_us: new.duration_us,
         };
         self.push(id, body)?;
-        if let (Some(condensed), Some(summary), Some(detail)) =
-            (condensed, refs.next(), refs.next())
+        if let Some(condensed) = condensed
+            && let Some(parts) = condensed.parts(artifact, &mut refs)
         {
             let terms = derive::Terms {
                 freshness: new.freshness,
@@ -339,11 +340,6 @@ impl Pen<'_> {
                     .conversation
                     .occurred_at
                     .unwrap_or_else(|| engine.clock.now()),
-            };
-            let parts = derive::Parts {
-                artifact,
-                summary,
-                detail,
             };
             let bodies =
                 engine.derive(self.graph(), self.account, &condensed, &parts, terms, |n| {

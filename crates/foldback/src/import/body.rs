@@ -1,7 +1,7 @@
 //! One source record: what it seals, and the events it becomes.
 
 use super::importer::Importer;
-use crate::derive::{Condensed, Parts, Source, Terms};
+use crate::derive::{Condensed, Source, Terms};
 use crate::engine::{Write, payload_of};
 use crate::error::Error;
 use foldback_event::kind::{
@@ -84,13 +84,14 @@ impl<'s> Step<'s> {
                         SourceBody::CallRequested { arguments, .. } => Some(arguments.as_slice()),
                         _ => None,
                     });
-                step.condensed = Some(Condensed::of(&Source {
+                let source = Source {
                     tool: tool.as_deref().unwrap_or_default(),
                     arguments: arguments.unwrap_or_default(),
                     result: content,
                     media_type: *media_type,
                     failed: *status == CallStatus::Failed,
-                }));
+                };
+                step.condensed = Some(Condensed::of(&source, import.options.privacy));
             }
             _ => {}
         }
@@ -353,9 +354,7 @@ impl<'s> Step<'s> {
         let Some(condensed) = &self.condensed else {
             return Ok(());
         };
-        let (Some(summary), Some(detail)) = (refs.next(), refs.next()) else {
-            return Err(UNSEALED);
-        };
+        let parts = condensed.parts(artifact, refs).ok_or(UNSEALED)?;
         let observed_at = write
             .graph()
             .artifact(&artifact)
@@ -367,11 +366,6 @@ impl<'s> Step<'s> {
             freshness: None,
             revalidation: Vec::new(),
             observed_at,
-        };
-        let parts = Parts {
-            artifact,
-            summary,
-            detail,
         };
         let fallback = *artifact_event;
         let bodies = import.engine.derive(

@@ -1,10 +1,10 @@
 //! The form of a call's result: raw, compact, or a notice in its place.
 
 use super::super::cost;
-use super::super::unit::Entry;
+use super::super::unit::{Entry, Ladder};
 use super::{Judge, entry};
 use crate::assembly::{Note, Section};
-use crate::policy::{Conflicting, Outdated, RawSpan};
+use crate::policy::{BriefAfter, Conflicting, Outdated, RawSpan};
 use foldback_event::kind::RecordRef;
 use foldback_event::{CallStatus, MemoryId, Presentation, Reason, RecordKind};
 use foldback_graph::node::{Artifact, Call, Memory};
@@ -64,7 +64,18 @@ impl<'a> Judge<'_, 'a> {
             .iter()
             .rposition(|entry| entry.reason == Reason::Permitted);
         let memory = standing.and_then(|at| memories.get(at).copied());
-        let compact = self.form(call, &mut raw, artifact, memory, protected);
+        let withheld = memory.is_none() && raw.reason == Reason::PrivacyRoute;
+        if withheld && self.outline(&mut entries, &memories, artifact) {
+            entries.push(raw);
+            return entries;
+        }
+        let mut ladder = None;
+        let compact = self.form(call, &mut raw, artifact, memory, protected, &mut ladder);
+        if let Some(at) = standing
+            && let Some(entry) = entries.get_mut(at)
+        {
+            entry.ladder = ladder;
+        }
         for (at, entry) in entries.iter_mut().enumerate() {
             if entry.reason != Reason::Permitted {
                 continue;
@@ -79,12 +90,9 @@ impl<'a> Judge<'_, 'a> {
                     entry.note = call.note;
                 }
                 _ if raw.reason == Reason::Erased => entry.omit(Reason::Erased),
-                (None, Some(memory)) if raw.presentation == Some(Presentation::Raw) => {
+                (None, Some(_)) if raw.presentation == Some(Presentation::Raw) => {
                     entry.omit(Reason::Replaced);
                     entry.note = Some(Note::Shown(artifact.id));
-                    if Some(at) == standing && !protected && self.may_stand_in(memory) {
-                        entry.stand_in = Some(entry.tokens.saturating_add(cost::HANDLE));
-                    }
                 }
                 _ => entry.omit(Reason::Replaced),
             }
@@ -105,6 +113,7 @@ impl<'a> Judge<'_, 'a> {
         artifact: &Artifact,
         memory: Option<&Memory>,
         protected: bool,
+        ladder: &mut Option<Ladder>,
     ) -> Option<Form> {
         let may_raw = raw.reason == Reason::Permitted;
         let size = raw.tokens;
@@ -151,6 +160,9 @@ impl<'a> Judge<'_, 'a> {
         );
         if fresh && !stale {
             raw.show(Presentation::Raw, Reason::FreshRaw, size);
+            if !protected && self.may_stand_in(memory) {
+                *ladder = Some(self.ladder(artifact, memory, Some(size), Presentation::Raw));
+            }
             return None;
         }
         self.rehydrate(raw, artifact, may_raw);
@@ -176,16 +188,140 @@ impl<'a> Judge<'_, 'a> {
         if raw.reason == Reason::Permitted && large {
             raw.omit(Reason::TooLarge);
             raw.note = Some(Note::StandsFor(memory.id));
-        } else if may_raw
-            && !exact
-            && self.saves_nothing(size, memory)
-            && self.disagrees_with(memory).is_none()
-        {
-            // A result that disagrees with another is compact even so: the notice stands there.
-            raw.show(Presentation::Raw, Reason::NoSaving, size);
+        }
+        // A result that disagrees with another is never raw: the notice stands at its memory.
+        let agrees = self.disagrees_with(memory).is_none();
+        let size = (may_raw && !large && !exact && agrees).then_some(size);
+        self.settle(raw, artifact, memory, size, protected, ladder)
+    }
+
+    /// Chooses among the forms of a memory that holds, and of a result that may stand raw if it has
+    /// a size.
+    fn settle(
+        &mut self,
+        raw: &mut Entry,
+        artifact: &Artifact,
+        memory: &Memory,
+        size: Option<u64>,
+        protected: bool,
+        ladder: &mut Option<Ladder>,
+    ) -> Option<Form> {
+        let kept = size.filter(|size| self.saves_nothing(*size, memory));
+        let due = if kept.is_some() {
+            Presentation::Raw
+        } else {
+            Presentation::Compact
+        };
+        let form = self.compact(memory);
+        if form.presentation == Presentation::Marker {
+            if let Some(size) = kept {
+                raw.show(Presentation::Raw, Reason::NoSaving, size);
+                return None;
+            }
+            return Some(form);
+        }
+        let mut forms = self.ladder(artifact, memory, size, due);
+        if raw.reason == Reason::TooLarge {
+            forms.out = Reason::TooLarge;
+        }
+        forms.why = form.reason;
+        forms.note = form.note;
+        let notice = form.tokens.saturating_sub(self.compact_tokens(memory));
+        for tokens in [&mut forms.compact, &mut forms.brief] {
+            *tokens = tokens.map(|tokens| tokens.saturating_add(notice));
+        }
+        if self.is_brief_due(artifact) && forms.brief.is_some() && !protected {
+            forms.due = Presentation::Brief;
+        }
+        *ladder = Some(forms);
+        if forms.due == Presentation::Raw {
+            raw.show(
+                Presentation::Raw,
+                Reason::NoSaving,
+                size.unwrap_or_default(),
+            );
             return None;
         }
-        Some(self.compact(memory))
+        Some(Form {
+            presentation: forms.due,
+            tokens: forms.tokens(forms.due).unwrap_or(form.tokens),
+            ..form
+        })
+    }
+
+    /// Lists the forms of a result without any notice.
+    fn ladder(
+        &self,
+        artifact: &Artifact,
+        memory: &Memory,
+        raw: Option<u64>,
+        due: Presentation,
+    ) -> Ladder {
+        let compact = self.compact_tokens(memory);
+        let least = raw.map_or(compact, |raw| raw.min(compact));
+        let brief = memory
+            .brief
+            .filter(|brief| !self.frame.graph.is_erased(&brief.address));
+        let brief = brief.map(|brief| u64::from(brief.tokens).saturating_add(self.cost.handle));
+        Ladder {
+            artifact: artifact.id,
+            raw,
+            compact: Some(compact),
+            brief: brief.filter(|brief| self.saves(least, *brief)),
+            due,
+            why_raw: if self.is_fresh(artifact, memory) {
+                Reason::FreshRaw
+            } else {
+                Reason::NoSaving
+            },
+            why: Reason::Permitted,
+            note: None,
+            out: Reason::Compacted,
+        }
+    }
+
+    fn compact_tokens(&self, memory: &Memory) -> u64 {
+        u64::from(memory.summary.tokens).saturating_add(self.cost.handle)
+    }
+
+    /// Tells whether a result is old enough to be brief.
+    fn is_brief_due(&self, artifact: &Artifact) -> bool {
+        let position = artifact.common.origin.position;
+        match self.frame.policy.presentation.brief_after {
+            BriefAfter::Start => true,
+            BriefAfter::Once => position <= self.frame.marks.run,
+            BriefAfter::Turn => position <= self.frame.marks.prompt,
+            BriefAfter::Never => false,
+        }
+    }
+
+    /// Lets the outline of a result stand whose values may not go on the route, where the policy
+    /// has it so for the class; tells whether it did.
+    fn outline(&self, entries: &mut [Entry], memories: &[&Memory], artifact: &Artifact) -> bool {
+        let allowed = &self.frame.policy.presentation.outline;
+        let erased = artifact
+            .result
+            .is_none_or(|result| self.frame.graph.is_erased(&result.address));
+        if erased || artifact.status.is_open() {
+            return false;
+        }
+        let newest = entries
+            .iter_mut()
+            .zip(memories)
+            .rev()
+            .find(|(entry, memory)| {
+                entry.reason == Reason::PrivacyRoute && allowed.contains(&memory.common.privacy)
+            });
+        let Some((entry, memory)) = newest else {
+            return false;
+        };
+        let outline = memory
+            .outline
+            .filter(|outline| !self.frame.graph.is_erased(&outline.address));
+        let Some(outline) = outline else { return false };
+        let tokens = u64::from(outline.tokens).saturating_add(cost::WITHHELD);
+        entry.show(Presentation::Outline, Reason::PrivacyRoute, tokens);
+        true
     }
 
     /// Chooses the form of a result that has no compact one: the bytes, or a notice.
@@ -232,10 +368,15 @@ impl<'a> Judge<'_, 'a> {
     }
 
     fn saves_nothing(&self, size: u64, memory: &Memory) -> bool {
-        let rules = &self.frame.policy.presentation;
-        let compact = u64::from(memory.summary.tokens).saturating_add(cost::HANDLE);
-        let allowed = size.saturating_mul(100_u64.saturating_sub(rules.saving_percent_min)) / 100;
-        size <= rules.small_tokens || compact > allowed
+        let small = size <= self.frame.policy.presentation.small_tokens;
+        small || !self.saves(size, self.compact_tokens(memory))
+    }
+
+    /// Tells whether a smaller form saves the share of a larger one that the policy asks for.
+    fn saves(&self, larger: u64, smaller: u64) -> bool {
+        let percent = self.frame.policy.presentation.saving_percent_min;
+        let allowed = larger.saturating_mul(100_u64.saturating_sub(percent)) / 100;
+        smaller <= allowed
     }
 
     /// Step 8: exact bytes, only for what was selected, is permitted raw, was asked for, and fits.
@@ -311,7 +452,7 @@ impl<'a> Judge<'_, 'a> {
                 note: None,
             };
         }
-        let tokens = u64::from(memory.summary.tokens).saturating_add(cost::HANDLE);
+        let tokens = self.compact_tokens(memory);
         let presentation = Presentation::Compact;
         let rules = &self.frame.policy.conflicts;
         match self.disagrees_with(memory) {

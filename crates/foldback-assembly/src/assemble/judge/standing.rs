@@ -56,7 +56,7 @@ impl Judge<'_, '_> {
         let Some(node) = self.frame.graph.fact(&FactId::from_bytes(entry.record.id)) else {
             return;
         };
-        let tokens = u64::from(node.content.tokens).saturating_add(cost::HANDLE);
+        let tokens = u64::from(node.content.tokens).saturating_add(self.cost.handle);
         if node.superseded_by.is_some() {
             entry.tokens = tokens;
             entry.omit(Reason::Superseded);
