@@ -45,7 +45,7 @@ pub enum Problem {
         max: usize,
     },
     /// The document is of a later schema.
-    #[error("schema {schema} is too new: this version reads schema {newest}")]
+    #[error("schema {schema} is too new: this version reads schemas 1 to {newest}")]
     TooNew {
         /// The document's schema.
         schema: u64,

@@ -180,7 +180,7 @@ fn only_of_schema(
 
 /// Reads the schema before anything else: the keys of a later one are not this one's errors.
 fn schema(reader: &mut Reader<'_>, root: Node<'_>) -> Option<u16> {
-    reader.require(root, "schema", "begin with: schema = 1");
+    reader.require(root, "schema", "begin with: schema = 2");
     let newest = u64::from(SCHEMA);
     let value = root.table.get("schema")?;
     let written = value

@@ -1,8 +1,8 @@
 //! docs/policy.md and the loader say the same.
 
 use foldback_assembly::policy::{
-    Conflicting, Effect, FailedCalls, Gate, Outdated, Owner, Policy, RawSpan, ThinkingSpan, Trust,
-    warnings,
+    BriefAfter, Conflicting, Edits, Effect, FailedCalls, Gate, Outdated, Owner, Policy, RawSpan,
+    ThinkingSpan, Trust, warnings,
 };
 use foldback_event::{Privacy, RecordKind, RuntimeKind, Visibility};
 
@@ -19,7 +19,7 @@ fn blocks() -> Vec<&'static str> {
 
 /// The keys that the loader knows in a part, from the hint of its error.
 fn keys(part: &str) -> Vec<String> {
-    let document = format!("schema = 1\nname = \"p\"\n{part}\nno-such-key = 1\n");
+    let document = format!("schema = 2\nname = \"p\"\n{part}\nno-such-key = 1\n");
     let errors = Policy::parse(&document).unwrap_err();
     let hint = errors
         .iter()
@@ -42,6 +42,8 @@ fn the_reference_names_every_key() {
         "[presentation]",
         "[rehydration]",
         "[budget]",
+        "[layout]",
+        "[[price]]",
     ];
     let mut count = 0;
     for part in parts {
@@ -58,7 +60,7 @@ fn the_reference_names_every_key() {
             count += 1;
         }
     }
-    assert_eq!(count, 10 + 4 + 15 + 4 + 3 + 3 + 7 + 4 + 2);
+    assert_eq!(count, 12 + 4 + 15 + 4 + 3 + 3 + 9 + 4 + 2 + 2 + 5);
 }
 
 #[test]
@@ -77,6 +79,8 @@ fn the_reference_names_every_value() {
     names.extend(Conflicting::ALL.iter().map(|v| v.name()));
     names.extend(FailedCalls::ALL.iter().map(|v| v.name()));
     names.extend(RawSpan::ALL.iter().map(|v| v.name()));
+    names.extend(BriefAfter::ALL.iter().map(|v| v.name()));
+    names.extend(Edits::ALL.iter().map(|v| v.name()));
     names.extend(ThinkingSpan::ALL.iter().map(|v| v.name()));
     for name in names {
         assert!(
@@ -106,7 +110,7 @@ fn every_fragment_of_the_guide_can_be_pasted_into_a_policy() {
         .collect();
     assert!(fragments.len() >= 4);
     for fragment in fragments {
-        let document = format!("schema = 1\nname = \"p\"\n{fragment}");
+        let document = format!("schema = 2\nname = \"p\"\n{fragment}");
         assert!(
             Policy::parse(&document).is_ok(),
             "{:?}",
@@ -117,7 +121,7 @@ fn every_fragment_of_the_guide_can_be_pasted_into_a_policy() {
 
 #[test]
 fn the_error_that_the_guide_shows_is_the_loader_s_own() {
-    let errors = Policy::parse("schema = 1\nname = \"desk\"\n[fresness]\n").unwrap_err();
+    let errors = Policy::parse("schema = 2\nname = \"desk\"\n[fresness]\n").unwrap_err();
     let error = &errors.as_slice()[0];
     let hint = error.hint.as_deref().unwrap();
     let shown = format!("```text\nerror: {error}\nhint: {hint}\n```");

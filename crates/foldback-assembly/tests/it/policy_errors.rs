@@ -171,7 +171,7 @@ const DOCUMENTS: &[(&str, &str)] = &[
     ("no name", "schema = 1"),
     (
         "a later schema",
-        "schema = 2\nname = \"p\"\n[horizon]\nfar = true",
+        "schema = 3\nname = \"p\"\n[horizon]\nfar = true",
     ),
     ("a far later schema", "schema = 70000\nname = \"p\""),
     ("schema zero", "schema = 0\nname = \"p\""),

@@ -5,10 +5,11 @@
 //! does so knowingly, and says so in docs/changelog.md.
 
 use foldback_assembly::policy::{
-    BudgetRules, ConflictRules, FreshnessRules, Owner, Policy, PresentationRules, RecordFacts,
-    RecoveryRules, RehydrationRules, RequestFacts, Trust,
+    BriefAfter, BudgetRules, ConflictRules, Edits, FreshnessRules, Owner, Policy,
+    PresentationRules, RecordFacts, RecoveryRules, RehydrationRules, RequestFacts, Trust,
 };
-use foldback_event::{Digest, Privacy, RecordKind, RuntimeKind, Visibility};
+use foldback_event::kind::Route;
+use foldback_event::{Digest, Label, Privacy, RecordKind, RuntimeKind, Visibility};
 use std::fmt::Write as _;
 
 /// Uses every matcher, in conditions and in exceptions, and rules that overlap.
@@ -329,7 +330,7 @@ fn the_default_policy_treats_kinds_modes_and_retention_alike() {
 #[test]
 fn the_default_document_states_the_built_in_values() {
     let written = Policy::default_policy();
-    let bare = Policy::parse("schema = 1\nname = \"bare\"").unwrap();
+    let bare = Policy::parse("schema = 2\nname = \"bare\"").unwrap();
     for policy in [&written, &bare] {
         assert_eq!(policy.freshness, FreshnessRules::default());
         assert_eq!(policy.conflicts, ConflictRules::default());
@@ -337,11 +338,14 @@ fn the_default_document_states_the_built_in_values() {
         assert_eq!(policy.presentation, PresentationRules::default());
         assert_eq!(policy.rehydration, RehydrationRules::default());
         assert_eq!(policy.budget, BudgetRules::default());
+        assert_eq!(policy.layout.edits, Edits::WhenTheyPay);
+        assert_eq!(policy.layout.horizon_max, 64);
     }
     // Every key is written, so that the document can be read as the reference of the defaults.
     let keys = "volatile-seconds session-seconds bounded-seconds stale superseded conflicting \
                 notices-max open failed error-tokens-max raw-structured raw-lossless raw-lossy small-tokens raw-tokens-max \
-                saving-percent-min thinking bytes-max count-max privacy trust tokens candidates";
+                saving-percent-min brief-after outline thinking edits horizon-max \
+                bytes-max count-max privacy trust tokens candidates";
     for key in keys.split_whitespace() {
         let assigned = format!("{key} = ");
         assert!(
@@ -353,6 +357,67 @@ fn the_default_document_states_the_built_in_values() {
     }
     assert!(bare.gates.is_empty());
     assert!(bare.routes.is_empty());
+    assert!(bare.prices.is_empty());
+}
+
+/// The default policy as long as schema 1 was the newest: stores cite it.
+const DEFAULT_OF_SCHEMA_1: &str =
+    include_str!("../../../../fixtures/policies/default-schema-1.toml");
+
+#[test]
+fn a_document_of_schema_1_means_what_it_meant() {
+    let policy = Policy::parse(DEFAULT_OF_SCHEMA_1).unwrap();
+    assert_eq!(
+        policy.digest.to_string(),
+        "1b0622cc75fabf49004bb7fe727028416f348b9c8db44f4641e9c9432efcc3eb"
+    );
+    let newest = Policy::default_policy();
+    assert_eq!(policy.gates, newest.gates);
+    assert_eq!(policy.presentation.brief_after, BriefAfter::Never);
+    assert_eq!(policy.presentation.outline, []);
+    assert_eq!(policy.layout.edits, Edits::AtOnce);
+    assert_eq!(policy.prices, []);
+}
+
+#[test]
+fn the_keys_of_schema_2_are_errors_in_a_document_of_schema_1() {
+    let document = "schema = 1\nname = \"p\"\n[presentation]\nbrief-after = \"turn\"\n[layout]\n";
+    let errors = Policy::parse(document).unwrap_err();
+    let lines: Vec<String> = errors
+        .iter()
+        .map(|error| format!("{error}; {}", error.hint.clone().unwrap_or_default()))
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    line 4, column 1: `presentation.brief-after`: unknown key; it belongs to schema 2: write schema = 2
+    line 5, column 2: `layout`: unknown key; it belongs to schema 2: write schema = 2
+    ");
+}
+
+#[test]
+fn a_price_is_found_by_provider_and_model() {
+    let policy = Policy::default_policy();
+    let price = |provider: &str, model: &str| {
+        policy.price(&Route {
+            provider: Label::new(provider).unwrap(),
+            model: Some(Label::new(model).unwrap()),
+            region: None,
+            zero_retention: false,
+        })
+    };
+    assert_eq!(price("anthropic", "any"), (100, 1_250));
+    assert_eq!(price("openai", "gpt-4o"), (500, 1_000));
+    assert_eq!(price("openai", "gpt-4.1"), (250, 1_000));
+    assert_eq!(price("openai", "gpt-5.5"), (100, 1_000));
+    assert_eq!(price("google", "any"), (100, 1_000));
+    assert_eq!(price("elsewhere", "any"), (100, 1_250));
+    let bare = Policy::parse("schema = 2\nname = \"bare\"").unwrap();
+    let route = Route {
+        provider: Label::new("anthropic").unwrap(),
+        model: None,
+        region: None,
+        zero_retention: false,
+    };
+    assert_eq!(bare.price(&route), (1_000, 1_000), "no price, no cache");
 }
 
 #[test]
