@@ -57,6 +57,18 @@ pub fn describe(event: &Event) -> Value {
     })
 }
 
+/// Describes an event as its kind was in an earlier version of the body, which had fewer fields.
+///
+/// A golden record has every option, so what is absent is a field of a later version.
+pub fn describe_as(event: &Event, version: u16) -> Value {
+    let mut out = describe(event);
+    out["kind_version"] = version.into();
+    if let Some(Value::Object(fields)) = out.get_mut("body") {
+        fields.retain(|_, value| !value.is_null());
+    }
+    out
+}
+
 fn value<T: Serialize>(of: &T) -> Value {
     readable(serde_json::to_value(of).unwrap_or(Value::Null))
 }

@@ -11,7 +11,8 @@ fn golden_records() -> Vec<(Kind, Vec<u8>)> {
     Kind::ALL
         .iter()
         .map(|kind| {
-            let path = golden::folder().join(format!("{}.bin", golden::stem(*kind, 1)));
+            let path =
+                golden::folder().join(format!("{}.bin", golden::stem(*kind, kind.version())));
             (*kind, fs::read(path).unwrap())
         })
         .collect()
