@@ -343,17 +343,33 @@ impl Check<'_> {
             self.out.memories_skipped += 1;
             return;
         }
-        let address = self
-            .engine
-            .vault
-            .address(self.account, extraction.summary.as_bytes());
-        match address {
-            Ok(address) if address == body.summary.address => self.out.memories += 1,
-            Ok(_) => {
-                let detail = "the memory comes out otherwise from its artifact".to_owned();
-                self.problem("memory", Some(version), detail);
+        // A memory of an earlier format has no brief and no outline: what it has must come again.
+        let texts = [
+            (Some(body.summary), Some(extraction.summary.as_str())),
+            (body.brief, extraction.brief.as_deref()),
+            (body.outline, Some(extraction.outline.as_str())),
+        ];
+        let recorded = texts
+            .into_iter()
+            .filter_map(|(payload, text)| Some((payload?, text)));
+        let mut same = true;
+        for (payload, text) in recorded {
+            let vault = &self.engine.vault;
+            let address = text.map(|text| vault.address(self.account, text.as_bytes()));
+            match address {
+                Some(Ok(address)) => same &= address == payload.address,
+                Some(Err(_)) => {
+                    self.out.memories_skipped += 1;
+                    return;
+                }
+                None => same = false,
             }
-            Err(_) => self.out.memories_skipped += 1,
+        }
+        if same {
+            self.out.memories += 1;
+        } else {
+            let detail = "the memory comes out otherwise from its artifact".to_owned();
+            self.problem("memory", Some(version), detail);
         }
     }
 

@@ -154,17 +154,14 @@ impl Unit {
         self.tokens() < before
     }
 
-    /// Takes all of it out.
+    /// Takes all of it out, and with it what the rest of it stood for.
     pub(super) fn omit(&mut self, reason: Reason) {
-        for entry in self
-            .entries
-            .iter_mut()
-            .filter(|entry| entry.presentation.is_some())
-        {
-            entry.presentation = None;
-            entry.reason = reason;
-            entry.rule = None;
-            entry.note = None;
+        for entry in &mut self.entries {
+            let stood = matches!(entry.note, Some(Note::StandsFor(_) | Note::Shown(_)));
+            if entry.presentation.is_some() || stood {
+                entry.omit(reason);
+                entry.note = None;
+            }
         }
     }
 

@@ -90,7 +90,7 @@ fn at_the_edge_of_the_budget_a_result_is_condensed_before_it_goes() {
     s.supersedes(newer, &[memory]);
     let mut request = ask(&s, agent);
     request.budget_tokens = Some(60);
-    check(&s, &request, &[out(memory, Reason::Replaced)]);
+    check(&s, &request, &[out(memory, Reason::Budget)]);
 }
 
 #[test]
