@@ -15,6 +15,7 @@
 
 mod argument;
 mod binary;
+mod brief;
 mod detect;
 mod error;
 mod file_ref;
@@ -22,6 +23,7 @@ mod json;
 mod key;
 mod locator;
 mod log;
+mod outline;
 mod page;
 mod scan;
 mod table;
@@ -158,6 +160,13 @@ pub fn extract(input: &Input<'_>) -> Extraction {
             "bytes",
             input.result.len().saturating_sub(out.summary.len()).max(1),
         );
+    }
+    if out.outline.is_empty() {
+        out.outline = match out.extractor {
+            "binary" => outline::bytes(input.result.len()),
+            "error" => outline::text("an error message", input.result),
+            _ => outline::text("text", input.result),
+        };
     }
     locator::drop_unfounded(&mut out.facts, input.result);
     if out.locators.is_empty() {

@@ -13,6 +13,7 @@ pub mod anthropic;
 mod content;
 mod detect;
 mod ident;
+mod join;
 mod media;
 pub mod openai;
 mod prompt;

@@ -12,7 +12,7 @@ mod importer;
 use crate::Engine;
 use crate::error::Error;
 use foldback_event::{AccountId, ConversationId, Privacy, Visibility};
-use foldback_trace::{Format, SourceFile, detect, read};
+use foldback_trace::{Format, SourceConversation, SourceFile, detect, read};
 use importer::Importer;
 use std::collections::BTreeMap;
 
@@ -30,6 +30,9 @@ pub struct ImportOptions {
     pub visibility: Visibility,
     /// The format, where it is not to be detected.
     pub format: Option<Format>,
+    /// How many conversations of one source are joined into a long one, to measure what becomes of
+    /// long ones; 0 and 1 leave each as it is.
+    pub join: usize,
 }
 
 impl Default for ImportOptions {
@@ -39,6 +42,7 @@ impl Default for ImportOptions {
             privacy: Privacy::Internal,
             visibility: Visibility::Branch,
             format: None,
+            join: 0,
         }
     }
 }
@@ -90,7 +94,8 @@ impl Engine {
         );
         let bytes = files.first().map_or(0, |file| file.bytes.len() as u64);
         let mut out = Vec::new();
-        for source in read(format, files)? {
+        let sources = SourceConversation::join(read(format, files)?, options.join);
+        for source in sources {
             let importer = Importer::new(self, options, &source);
             let row = importer.write((digest, bytes)).await?;
             progress(&row);

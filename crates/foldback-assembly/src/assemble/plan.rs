@@ -56,7 +56,7 @@ pub(super) fn plan(
     };
     let pending = keep(frame, previous, units);
     out.pending = pending.len() as u64;
-    out.horizon = frame.runs_before().min(frame.policy.layout.horizon_max);
+    out.horizon = frame.policy.layout.horizon(frame.runs_before());
     let items = laid_out(frame.assembler, units);
     let kept = shared(previous, &items, frame);
     let changed = items.get(kept).map(|(place, _)| *place);

@@ -4,7 +4,9 @@ use super::json::facts;
 use super::json::tape::{At, Shape, Tape};
 use super::table::Table;
 use super::text::{Decoded, Plain};
-use super::{Extraction, Input, Locator, binary, error, file_ref, json, log, table, text};
+use super::{
+    Extraction, Input, Locator, binary, brief, error, file_ref, json, log, outline, table, text,
+};
 use foldback_event::{Freshness, MediaType};
 
 /// Larger texts are read as lines, whatever they are: a parsed value costs a multiple of its text.
@@ -110,6 +112,10 @@ fn value(input: &Input<'_>, tape: &Tape<'_>, rows: Option<&[At]>) -> Extraction 
     let name = if input.failed { "error" } else { "json" };
     let mut out = Extraction::new(name, MediaType::Json, Freshness::Bounded);
     json::summarize(tape, rows, &mut out);
+    out.outline = outline::json(tape, rows);
+    if !input.failed {
+        brief::keep(&mut out, json::brief::write(tape, rows));
+    }
     if rows.is_none() {
         facts::gather(tape, &mut out);
     }

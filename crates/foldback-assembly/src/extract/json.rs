@@ -5,6 +5,7 @@
 //! A ladder of plans is tried from "everything" downwards; the first whose text fits is taken, so
 //! what is left out is always what is worth least.
 
+pub(super) mod brief;
 pub(super) mod facts;
 mod render;
 mod shape;

@@ -1,8 +1,9 @@
 //! Compact form of delimited tables (CSV, TSV and their like).
 
+use super::brief::{self, NAMES_BYTES_MAX};
 use super::key::{Worth, is_identity, worth};
 use super::page::{Page, clip, size};
-use super::{Extraction, FACTS_MAX, Fact, LOSSLESS_BYTES_MAX, Locator, SUMMARY_BYTES_MAX};
+use super::{Extraction, FACTS_MAX, Fact, LOSSLESS_BYTES_MAX, Locator, SUMMARY_BYTES_MAX, outline};
 use foldback_event::{Freshness, MediaType};
 use std::collections::BTreeSet;
 
@@ -186,6 +187,28 @@ pub(super) fn summarize(table: &Table) -> Extraction {
         out.locators
             .push(Locator::row(table.delimiter, last + 1, None));
     }
+    out.outline = outline::table((0..table.width).map(|c| table.key(c)), table.len());
+    condense(table, &mut out);
+    brief::keep(&mut out, brief(table));
+    out
+}
+
+/// Names the rows, as far as they fit.
+fn brief(table: &Table) -> Option<String> {
+    let label = table.label()?;
+    let mut page = Page::new(NAMES_BYTES_MAX);
+    page.push(&format!("{} rows; {}:", table.len(), table.key(label)));
+    for (at, name) in table.column(label).enumerate() {
+        let gap = if at == 0 { " " } else { ", " };
+        if !page.push(&format!("{gap}{name}")) {
+            break;
+        }
+    }
+    Some(page.finish())
+}
+
+/// Writes the compact form.
+fn condense(table: &Table, out: &mut Extraction) {
     let all: Vec<usize> = (0..table.width).collect();
     let title = format!("{} rows, {} columns", table.len(), table.width);
     let mut page = Page::new(LOSSLESS_BYTES_MAX);
@@ -194,7 +217,7 @@ pub(super) fn summarize(table: &Table) -> Extraction {
     if !page.is_full() {
         out.lossless = true;
         out.summary = page.finish();
-        return out;
+        return;
     }
     for most in [Worth::Value, Worth::Id] {
         let (columns, left): (Vec<usize>, Vec<usize>) = all
@@ -213,11 +236,10 @@ pub(super) fn summarize(table: &Table) -> Extraction {
             // Cells may be cut even where no column is left out.
             out.omit("columns", left.len());
             out.summary = page.finish();
-            return out;
+            return;
         }
     }
-    partial(table, &all, &title, &mut out);
-    out
+    partial(table, &all, &title, out);
 }
 
 /// Writes the first and last rows, the kinds of the columns, and the names of all rows that fit.

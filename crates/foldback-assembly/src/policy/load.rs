@@ -64,7 +64,7 @@ const PRESENTATION_KEYS: &[&str] = &[
     "thinking",
 ];
 const PRESENTATION_KEYS_2: &[&str] = &["brief-after", "outline"];
-const LAYOUT_KEYS: &[&str] = &["edits", "horizon-max"];
+const LAYOUT_KEYS: &[&str] = &["edits", "horizon-min", "horizon-max"];
 const PRICE_KEYS: &[&str] = &[
     "provider",
     "model",
@@ -425,8 +425,12 @@ fn layout(reader: &mut Reader<'_>, root: Node<'_>, schema: u16) -> LayoutRules {
     };
     reader.only(node, LAYOUT_KEYS);
     set(&mut out.edits, reader.choice(node, "edits"));
-    let requests = reader.integer(node, "horizon-max", REQUESTS);
-    set(&mut out.horizon_max, requests);
+    for (to, key) in [
+        (&mut out.horizon_min, "horizon-min"),
+        (&mut out.horizon_max, "horizon-max"),
+    ] {
+        set(to, reader.integer(node, key, REQUESTS));
+    }
     out
 }
 

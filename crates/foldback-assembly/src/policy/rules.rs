@@ -266,11 +266,19 @@ impl PriceRule {
 pub struct LayoutRules {
     /// When a smaller form that is due takes the place of a larger one.
     pub edits: Edits,
+    /// The fewest further requests that a saving is reckoned over; the most if that is less.
+    pub horizon_min: u64,
     /// The most further requests that a saving is reckoned over.
     pub horizon_max: u64,
 }
 
 impl LayoutRules {
+    /// Gives how many further requests a saving is reckoned over: as many as there were before,
+    /// within the bounds.
+    pub(crate) fn horizon(&self, before: u64) -> u64 {
+        before.max(self.horizon_min).min(self.horizon_max)
+    }
+
     /// Gives what holds for the keys that a document of a schema does not write.
     pub(super) const fn of_schema(schema: u16) -> Self {
         Self {
@@ -279,6 +287,7 @@ impl LayoutRules {
             } else {
                 Edits::WhenTheyPay
             },
+            horizon_min: 16,
             horizon_max: 64,
         }
     }

@@ -60,7 +60,7 @@ fn the_reference_names_every_key() {
             count += 1;
         }
     }
-    assert_eq!(count, 12 + 4 + 15 + 4 + 3 + 3 + 9 + 4 + 2 + 2 + 5);
+    assert_eq!(count, 12 + 4 + 15 + 4 + 3 + 3 + 9 + 4 + 2 + 3 + 5);
 }
 
 #[test]

@@ -339,12 +339,13 @@ fn the_default_document_states_the_built_in_values() {
         assert_eq!(policy.rehydration, RehydrationRules::default());
         assert_eq!(policy.budget, BudgetRules::default());
         assert_eq!(policy.layout.edits, Edits::WhenTheyPay);
+        assert_eq!(policy.layout.horizon_min, 16);
         assert_eq!(policy.layout.horizon_max, 64);
     }
     // Every key is written, so that the document can be read as the reference of the defaults.
     let keys = "volatile-seconds session-seconds bounded-seconds stale superseded conflicting \
                 notices-max open failed error-tokens-max raw-structured raw-lossless raw-lossy small-tokens raw-tokens-max \
-                saving-percent-min brief-after outline thinking edits horizon-max \
+                saving-percent-min brief-after outline thinking edits horizon-min horizon-max \
                 bytes-max count-max privacy trust tokens candidates";
     for key in keys.split_whitespace() {
         let assigned = format!("{key} = ");

@@ -7,7 +7,7 @@ use crate::exit::Outcome;
 use crate::printer::{Printer, Style, styled};
 use crate::progress::Progress;
 use foldback::report::{EvaluateReport, KeptRow, MissingRow};
-use foldback::{Engine, Evaluation, Options, PolicyDocument};
+use foldback::{Engine, Evaluation, ImportOptions, Options, PolicyDocument};
 use std::path::PathBuf;
 
 /// Measure tokens, cost and what was needed, against plain layouts
@@ -23,6 +23,12 @@ pub(crate) struct Args {
     /// Policy to decide by [default: the one built in]
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
+    /// Join so many conversations of a file into a long one
+    ///
+    /// They follow each other in the order of the file, between the same person and the same model;
+    /// an instruction that was given before is not given again.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    join: usize,
     #[command(flatten)]
     how: import::How,
 }
@@ -34,7 +40,11 @@ pub(crate) async fn run(args: &Args, printer: &mut Printer) -> Result<Outcome, C
     };
     let engine = Engine::in_memory(Options::default())?;
     let mut rows = Vec::new();
-    import::files(&engine, &args.files, &args.how, &mut rows, printer).await?;
+    let options = ImportOptions {
+        join: args.join,
+        ..args.how.options()
+    };
+    import::files(&engine, &args.files, &options, &mut rows, printer).await?;
     let mut ids = Vec::new();
     for row in rows {
         if !ids.contains(&row.id) {

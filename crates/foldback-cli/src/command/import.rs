@@ -64,12 +64,13 @@ pub(crate) struct How {
 }
 
 impl How {
-    fn options(&self) -> ImportOptions {
+    pub(crate) fn options(&self) -> ImportOptions {
         ImportOptions {
             account: Some(AccountId::from_source(&[0; 16], &self.account)),
             privacy: self.privacy,
             visibility: self.visibility,
             format: self.from,
+            ..ImportOptions::default()
         }
     }
 }
@@ -81,7 +82,14 @@ pub(crate) async fn run(
 ) -> Result<Outcome, CliError> {
     let engine = store.write_or_create(printer)?;
     let mut rows = Vec::new();
-    let done = files(&engine, &args.files, &args.how, &mut rows, printer).await;
+    let done = files(
+        &engine,
+        &args.files,
+        &args.how.options(),
+        &mut rows,
+        printer,
+    )
+    .await;
     // What was imported before a file that does not read is told as well.
     if done.is_ok() || !rows.is_empty() {
         print(&rows, printer)?;
@@ -100,17 +108,16 @@ pub(crate) async fn run(
 pub(crate) async fn files(
     engine: &Engine,
     files: &[PathBuf],
-    how: &How,
+    options: &ImportOptions,
     rows: &mut Vec<ImportedConversation>,
     printer: &Printer,
 ) -> Result<(), CliError> {
-    let options = how.options();
     let progress = Progress::begin(printer, "import");
     let (mut conversations, mut events) = (0, 0);
     for paths in source::find(files)? {
         let source = Source::load(&paths)?;
         let imported = engine
-            .import(&source.files(), &options, |row| {
+            .import(&source.files(), options, |row| {
                 conversations += 1;
                 events += row.events;
                 progress.tell(format!(

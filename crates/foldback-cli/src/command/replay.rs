@@ -93,7 +93,14 @@ async fn conversations(
     }
     let engine = store.write_or_create(printer)?;
     let mut rows = Vec::new();
-    import::files(&engine, &args.files, &args.how, &mut rows, printer).await?;
+    import::files(
+        &engine,
+        &args.files,
+        &args.how.options(),
+        &mut rows,
+        printer,
+    )
+    .await?;
     printer.note(&import::total(&rows));
     let mut ids = Vec::new();
     for row in rows {

@@ -326,6 +326,7 @@ async fn the_callers_privacy_and_visibility_are_applied() {
         privacy: Privacy::Personal,
         visibility: Visibility::Conversation,
         format: None,
+        ..ImportOptions::default()
     };
     let rows = import_with(&engine, "tide-1.jsonl", &session_text(), &options)
         .await

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const VALUE_BYTES_MAX: usize = 200;
 
 /// Keys whose values change from minute to minute.
-const VOLATILE: &[&str] = &[
+pub(super) const VOLATILE: &[&str] = &[
     "available",
     "available_seats",
     "unread",
