@@ -17,6 +17,7 @@ pub use policy::{AssembleReport, PolicyCheckReport, PolicyProblem, PolicyReport,
 pub use show::{PayloadRow, ShowReport};
 pub use view::{Counts, FindingRow, GraphReport, RelationRow, TranscriptReport, TranscriptRow};
 
+use crate::event::kind::LayoutAccount;
 use crate::event::{AssemblyId, ConversationId};
 use crate::{
     Assembly, ConversationSummary, Error, Explanation, ImportedConversation, OpenError, Recorded,
@@ -310,6 +311,8 @@ pub struct ExplainReport {
     pub included: u64,
     /// Reason code to count.
     pub omitted: BTreeMap<String, u64>,
+    /// How it is laid out and what that costs; null for assemblies of assembler 1.
+    pub layout: Option<LayoutSummary>,
     /// Whether the decision came out as it was recorded.
     pub reproduced: bool,
     /// A line per record.
@@ -337,8 +340,53 @@ impl ExplainReport {
             assembled_tokens: assembly.tokens.assembled,
             included: assembly.items.len() as u64,
             omitted: omitted(assembly),
+            layout: assembly.layout.as_ref().map(LayoutSummary::new),
             reproduced: recorded.differences.is_empty(),
             records: records.iter().map(ExplainRow::new).collect(),
+        }
+    }
+}
+
+/// How an assembly is laid out and what that costs. Tokens, and prices in thousandths of an input
+/// token that is not cached.
+#[derive(Debug, Clone, Serialize)]
+pub struct LayoutSummary {
+    /// How many of its tokens are a prefix of the request that it extends.
+    pub prefix_tokens: u64,
+    /// What its input costs, in thousandths of an input token that is not cached.
+    pub cost_permille: u64,
+    /// The price of a token that is read from the cache.
+    pub read_permille: u64,
+    /// The price of a token that is written to it.
+    pub write_permille: u64,
+    /// How many results stand in a larger form than is due.
+    pub pending: u64,
+    /// How many changed to a smaller form in this request.
+    pub applied: u64,
+    /// D: what the changes that were weighed save in each request.
+    pub saving_tokens: u64,
+    /// S: what stands behind them and would be written anew.
+    pub suffix_tokens: u64,
+    /// With how many further requests the planner reckoned.
+    pub horizon: u64,
+    /// From how many on the changes pay; null if they never do.
+    pub break_even: Option<u64>,
+}
+
+impl LayoutSummary {
+    fn new(layout: &LayoutAccount) -> Self {
+        let plan = layout.plan;
+        Self {
+            prefix_tokens: layout.prefix,
+            cost_permille: layout.cost,
+            read_permille: plan.read_permille,
+            write_permille: plan.write_permille,
+            pending: plan.pending,
+            applied: plan.applied,
+            saving_tokens: plan.saving,
+            suffix_tokens: plan.suffix,
+            horizon: plan.horizon,
+            break_even: Some(plan.break_even).filter(|pays| *pays < u64::MAX),
         }
     }
 }

@@ -101,7 +101,7 @@ fn why(graph: &RuntimeGraph, assembly: &Assembly, decision: &Decision) -> String
         | Reason::Conflicted
         | Reason::Compacted
         | Reason::Replaced
-        | Reason::BrokenProvenance => noted(graph, decision),
+        | Reason::BrokenProvenance => noted(graph, assembly, decision),
         Reason::Recovery => match decision.record.kind {
             RecordKind::Call => "recovery needs it, because the call is open, or failed and was \
                                  not made good since"
@@ -213,7 +213,7 @@ fn cached(assembly: &Assembly, decision: &Decision) -> String {
     )
 }
 
-fn noted(graph: &RuntimeGraph, decision: &Decision) -> String {
+fn noted(graph: &RuntimeGraph, assembly: &Assembly, decision: &Decision) -> String {
     match (decision.reason, decision.note) {
         (Reason::Stale, Some(Note::StaleSince(at))) => {
             format!("its observation is stale since {}", time(at))
@@ -231,7 +231,16 @@ fn noted(graph: &RuntimeGraph, decision: &Decision) -> String {
         ),
         (Reason::Compacted, Some(Note::StandsFor(id))) => {
             let id_short = id.short();
-            if graph.memory(&id).is_some_and(|memory| memory.lossless) {
+            let position = graph
+                .memory(&id)
+                .map(|memory| memory.common.origin.position);
+            let verdict = position.and_then(|position| assembly.decision(position));
+            if verdict.and_then(|verdict| verdict.presentation) == Some(Presentation::Brief) {
+                format!(
+                    "its turn is over, so the brief form of the memory {id_short} stands for it; \
+                     the bytes are kept"
+                )
+            } else if graph.memory(&id).is_some_and(|memory| memory.lossless) {
                 format!("the compact memory {id_short} keeps every value of it and stands for it")
             } else {
                 format!(

@@ -5,6 +5,7 @@ use crate::error::CliError;
 use crate::exit::Outcome;
 use crate::printer::{Printer, Style, styled};
 use crate::store::{self, Store};
+use foldback::event::kind::LayoutAccount;
 use foldback::event::{ArtifactId, AssemblyId, Reason, RecordKind};
 use foldback::report::ExplainReport;
 use foldback::{Error, Explanation, Recorded, Resolved, RuntimeGraph, rfc3339};
@@ -154,6 +155,9 @@ fn head(id: AssemblyId, recorded: &Recorded, printer: &mut Printer) -> Result<()
             figure(tokens.protected)
         ),
     ));
+    if let Some(layout) = &assembly.layout {
+        lines.extend(costs(layout, sent));
+    }
     let again = if recorded.differences.is_empty() {
         styled(Style::Good, "the decision comes out the same")
     } else {
@@ -165,6 +169,54 @@ fn head(id: AssemblyId, recorded: &Recorded, printer: &mut Printer) -> Result<()
         printer.line(&format!("  {name:<8}{text}"))?;
     }
     Ok(())
+}
+
+/// Tells what the request shares with the one before it, what it costs, and what the planner did.
+fn costs(layout: &LayoutAccount, sent: u64) -> Vec<(&'static str, String)> {
+    let plan = layout.plan;
+    let whole = sent.saturating_mul(1_000);
+    let mut out = vec![
+        (
+            "cached",
+            format!(
+                "{} of {} at the beginning",
+                figure(layout.prefix),
+                figure(sent)
+            ),
+        ),
+        (
+            "cost",
+            format!(
+                "{} input tokens, {} of uncached",
+                figure(layout.cost.div_ceil(1_000)),
+                share(layout.cost, whole)
+            ),
+        ),
+    ];
+    if plan.pending > 0 {
+        let waiting = plan.pending.saturating_sub(plan.applied);
+        let (due, applied) = (counted(plan.pending, "result"), figure(plan.applied));
+        out.push((
+            "smaller",
+            format!("{due} due: {applied} changed, {waiting} wait"),
+        ));
+    }
+    if plan.suffix > 0 {
+        let pays = match plan.break_even {
+            u64::MAX => "never".to_owned(),
+            pays => format!("after {}", counted(pays, "request")),
+        };
+        out.push((
+            "",
+            format!(
+                "D {}, S {}: pays {pays} of {}",
+                figure(plan.saving),
+                figure(plan.suffix),
+                figure(plan.horizon)
+            ),
+        ));
+    }
+    out
 }
 
 fn included(

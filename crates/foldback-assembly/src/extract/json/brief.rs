@@ -9,7 +9,10 @@ use super::facts::VOLATILE;
 use super::shape::{Row, columns, label_column};
 use super::tape::{At, Shape, Tape};
 use crate::extract::binary::is_encoded;
-use crate::extract::brief::{BRIEF_BYTES_MAX, NAMES_BYTES_MAX, VALUE_BYTES_MAX, says_itself};
+use crate::extract::brief::{
+    BRIEF_BYTES_MAX, NAMES_BYTES_MAX, VALUE_BYTES_MAX, is_prose, says_itself,
+};
+use crate::extract::key::is_id_key;
 use crate::extract::page::Page;
 use std::collections::BTreeSet;
 
@@ -32,6 +35,14 @@ pub(in crate::extract) fn write(tape: &Tape<'_>, rows: Option<&[At]>) -> Option<
     let mut names = Writer::new(tape, NAMES_BYTES_MAX);
     names.names(&root, keyed);
     Some(names.page.finish())
+}
+
+/// What names the rows of a list.
+enum Label {
+    /// The cells of a column.
+    Column(String),
+    /// The rows' own keys.
+    Key,
 }
 
 struct Writer<'t, 'a> {
@@ -99,7 +110,7 @@ impl<'t, 'a> Writer<'t, 'a> {
         {
             return self.rows(&children, depth);
         }
-        self.row(None, &children, &mut BTreeSet::new(), depth)
+        self.row(None, &children, None, depth)
     }
 
     /// Writes rows one after the other; a figure says its name where that is first met.
@@ -124,7 +135,7 @@ impl<'t, 'a> Writer<'t, 'a> {
                 if self.tape.shape(*row) == Shape::Array {
                     self.rows(&fields, depth.saturating_sub(1))
                 } else {
-                    self.row(key.as_deref(), &fields, &mut said, depth)
+                    self.row(key.as_deref(), &fields, Some(&mut said), depth)
                 }
             };
             if piece.is_empty() {
@@ -138,20 +149,26 @@ impl<'t, 'a> Writer<'t, 'a> {
         out
     }
 
-    /// Writes an object in one piece; what its own key says already is not said again.
+    /// Writes an object in one piece, in a list with the names of figures that were said there; what
+    /// its own key says already is not said again.
     fn row(
         &self,
         key: Option<&str>,
         fields: &[Row],
-        said: &mut BTreeSet<String>,
+        list: Option<&mut BTreeSet<String>>,
         depth: u32,
     ) -> String {
+        // Of a row in a list that something names already, words that describe it are not needed.
+        let listed = list.is_some();
+        let mut own = BTreeSet::new();
+        let said = list.unwrap_or(&mut own);
         let mut out = key.unwrap_or_default().to_owned();
         for (name, value) in fields {
             let name = name.map(|name| self.tape.text(name)).unwrap_or_default();
             let piece = if self.tape.is_scalar(*value) {
                 let text = self.tape.text(*value);
-                if key.is_some_and(|key| key.contains(&*text)) {
+                let told = listed && !out.is_empty() && text.contains(' ') && !is_id_key(&name);
+                if told || key.is_some_and(|key| key.contains(&*text)) {
                     continue;
                 }
                 self.scalar(&name, *value, said).unwrap_or_default()
@@ -178,7 +195,8 @@ impl<'t, 'a> Writer<'t, 'a> {
             Shape::Bool => &*text == "false",
             _ => nothing || VOLATILE.contains(&key),
         };
-        if out || text.len() > VALUE_BYTES_MAX || is_encoded(&text) {
+        let prose = is_prose(&text) && !is_id_key(key);
+        if out || prose || text.len() > VALUE_BYTES_MAX || is_encoded(&text) {
             return None;
         }
         let bare = key.is_empty() || shape == Shape::Text && says_itself(&text);
@@ -211,10 +229,10 @@ impl<'t, 'a> Writer<'t, 'a> {
         for (key, value) in parts {
             let key = key.map(|key| self.tape.text(key)).unwrap_or_default();
             let children: Vec<Row> = self.tape.children(*value).collect();
-            let piece = if self.tape.shape(*value) == Shape::Array {
-                format!("{key}[{}]", children.len())
-            } else {
-                key.into_owned()
+            let piece = match self.tape.shape(*value) {
+                Shape::Array => format!("{key}[{}]", children.len()),
+                _ if self.label(&children).is_some() => key.into_owned(),
+                _ => continue,
             };
             if !self.piece("; ", &piece) {
                 return;
@@ -235,19 +253,30 @@ impl<'t, 'a> Writer<'t, 'a> {
         }
         let mut distinct: BTreeSet<&str> = BTreeSet::new();
         flat.retain(|(_, row)| distinct.insert(self.tape.raw(*row)));
-        let Some(columns) = columns(self.tape, &flat) else {
+        let Some(label) = self.label(&flat) else {
             return;
         };
-        let label = label_column(&columns, flat.len()).map(|column| column.key.as_str());
         let mut gap = gap;
         for (key, row) in &flat {
-            let named = label.and_then(|label| self.tape.get(*row, label));
-            let Some(name) = named.or(*key) else { return };
+            let name = match &label {
+                Label::Column(column) => self.tape.get(*row, column),
+                Label::Key => *key,
+            };
+            let Some(name) = name else { return };
             let name = self.tape.text(name);
             if name.len() > VALUE_BYTES_MAX || !self.piece(gap, &name) {
                 return;
             }
             gap = ", ";
         }
+    }
+
+    /// Finds what names rows, if anything does.
+    fn label(&self, rows: &[Row]) -> Option<Label> {
+        let columns = columns(self.tape, rows)?;
+        let column = label_column(&columns, rows.len());
+        let keyed = rows.iter().all(|(key, _)| key.is_some());
+        let column = column.map(|column| Label::Column(column.key.clone()));
+        column.or_else(|| keyed.then_some(Label::Key))
     }
 }
