@@ -68,11 +68,7 @@ pub enum AssembleError {
     NotUnderstood,
     /// The assembly that the request extends is not the one that was handed over, or is none that
     /// it can extend: an earlier one of the same participant.
-    #[error(
-        "the request extends {}, which is not an earlier assembly of its participant that was handed over ({})",
-        named(*.extends),
-        named(*.given)
-    )]
+    #[error("{}", ill_extended(extends.as_ref(), given.as_ref()))]
     Extends {
         /// What the request extends.
         extends: Option<AssemblyId>,
@@ -97,8 +93,24 @@ pub enum AssembleError {
     },
 }
 
-fn named(assembly: Option<AssemblyId>) -> String {
-    assembly.map_or("no assembly".to_owned(), |id| format!("`{id}`"))
+fn ill_extended(extends: Option<&AssemblyId>, given: Option<&AssemblyId>) -> String {
+    match (extends, given) {
+        (Some(extends), None) => format!(
+            "the request extends {}, and that assembly was not handed over",
+            extends.short()
+        ),
+        (None, Some(given)) => format!(
+            "the assembly {} was handed over, and the request does not say that it extends it",
+            given.short()
+        ),
+        (Some(extends), Some(given)) if extends != given => format!(
+            "the request extends {}, and {} was handed over",
+            extends.short(),
+            given.short()
+        ),
+        _ => "the request extends an assembly that is not an earlier one of its participant"
+            .to_owned(),
+    }
 }
 
 /// Decides what a participant's next request contains.

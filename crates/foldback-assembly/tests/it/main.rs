@@ -22,6 +22,7 @@ mod extract;
 mod laws;
 #[cfg(test)]
 mod laws_prefix;
+mod layout;
 #[cfg(test)]
 mod policy_docs;
 #[cfg(test)]
