@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** no value of the source stands in its outline.
 
+use super::brief::counted;
 use super::json::tape::{At, Shape, Tape};
 use super::page::size;
 use std::collections::BTreeSet;
@@ -36,14 +37,20 @@ pub(super) fn table<'k>(keys: impl Iterator<Item = &'k str>, rows: usize) -> Str
     let columns = keys.len();
     let fields = list(keys.into_iter().map(|key| (key, String::new())));
     fit(format!(
-        "a table of {rows} rows and {columns} columns{fields}"
+        "a table of {} and {}{fields}",
+        counted(rows, "row"),
+        counted(columns, "column")
     ))
 }
 
 /// Outlines a text by its size.
 pub(super) fn text(what: &str, bytes: &[u8]) -> String {
     let lines = String::from_utf8_lossy(bytes).lines().count();
-    format!("{what} of {lines} lines, {}", size(bytes.len()))
+    format!(
+        "{what} of {}, {}",
+        counted(lines, "line"),
+        size(bytes.len())
+    )
 }
 
 /// Outlines bytes that are no text by their number.
@@ -66,7 +73,7 @@ fn value(tape: &Tape<'_>, at: At, depth: u32) -> String {
 }
 
 fn items(tape: &Tape<'_>, rows: &[At], depth: u32) -> String {
-    let count = format!("{} items", rows.len());
+    let count = counted(rows.len(), "item");
     let objects = rows.iter().filter(|row| tape.shape(**row) == Shape::Object);
     let mut seen = BTreeSet::new();
     let mut keys = Vec::new();
@@ -95,7 +102,7 @@ fn object(tape: &Tape<'_>, at: At, depth: u32) -> String {
         return items(tape, &rows, depth);
     }
     if depth == 0 {
-        return format!("{count} fields");
+        return counted(count, "field");
     }
     let children: Vec<_> = tape.children(at).collect();
     let named: Vec<(std::borrow::Cow<'_, str>, String)> = children
@@ -111,7 +118,7 @@ fn object(tape: &Tape<'_>, at: At, depth: u32) -> String {
         })
         .collect();
     let fields = list(named.iter().map(|(key, inner)| (&**key, inner.clone())));
-    format!("{count} fields{fields}")
+    format!("{}{fields}", counted(count, "field"))
 }
 
 /// Lists the names that are plain words; the others are counted.

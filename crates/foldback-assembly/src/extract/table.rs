@@ -197,14 +197,15 @@ pub(super) fn summarize(table: &Table) -> Extraction {
 fn brief(table: &Table) -> Option<String> {
     let label = table.label()?;
     let mut page = Page::new(NAMES_BYTES_MAX);
-    page.push(&format!("{} rows; {}:", table.len(), table.key(label)));
+    let rows = brief::counted(table.len(), "row");
+    page.push(&format!("{rows}; {}:", table.key(label)));
     for (at, name) in table.column(label).enumerate() {
         let gap = if at == 0 { " " } else { ", " };
         if !page.push(&format!("{gap}{name}")) {
             break;
         }
     }
-    Some(page.finish())
+    Some(brief::ended(page))
 }
 
 /// Writes the compact form.

@@ -1,5 +1,6 @@
 //! What the extractors make of tool results, and the laws they keep.
 
+mod brief;
 mod code;
 mod json;
 mod laws;

@@ -22,6 +22,7 @@ mod extract;
 mod laws;
 #[cfg(test)]
 mod laws_prefix;
+#[cfg(test)]
 mod layout;
 #[cfg(test)]
 mod policy_docs;

@@ -17,6 +17,8 @@ mod detect;
 #[cfg(test)]
 mod growth;
 #[cfg(test)]
+mod join;
+#[cfg(test)]
 mod outline;
 #[cfg(test)]
 mod prompt;

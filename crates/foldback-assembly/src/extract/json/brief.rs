@@ -10,7 +10,7 @@ use super::shape::{Row, columns, label_column};
 use super::tape::{At, Shape, Tape};
 use crate::extract::binary::is_encoded;
 use crate::extract::brief::{
-    BRIEF_BYTES_MAX, NAMES_BYTES_MAX, VALUE_BYTES_MAX, is_prose, says_itself,
+    BRIEF_BYTES_MAX, NAMES_BYTES_MAX, VALUE_BYTES_MAX, counted, ended, is_prose, says_itself,
 };
 use crate::extract::key::is_id_key;
 use crate::extract::page::Page;
@@ -34,7 +34,7 @@ pub(in crate::extract) fn write(tape: &Tape<'_>, rows: Option<&[At]>) -> Option<
     }
     let mut names = Writer::new(tape, NAMES_BYTES_MAX);
     names.names(&root, keyed);
-    Some(names.page.finish())
+    Some(ended(names.page))
 }
 
 /// What names the rows of a list.
@@ -74,7 +74,7 @@ impl<'t, 'a> Writer<'t, 'a> {
     fn top(&mut self, root: &[Row], keyed: bool) {
         if !keyed {
             let rows = self.rows(root, DEPTH_MAX);
-            self.piece("", &format!("{} items", root.len()));
+            self.piece("", &counted(root.len(), "item"));
             self.piece(": ", &rows);
             return;
         }
@@ -210,7 +210,7 @@ impl<'t, 'a> Writer<'t, 'a> {
     /// Writes what the value says of itself, and then what names its parts.
     fn names(&mut self, root: &[Row], keyed: bool) {
         if !keyed {
-            let items = format!("{} items", root.len());
+            let items = counted(root.len(), "item");
             self.piece("", &items);
             self.labels(": ", root);
             return;
