@@ -3,7 +3,10 @@
 //! An explanation prints the trace of the assembly; it never forms a second opinion.
 //! It speaks of ids, kinds, tools, times and rules, never of content.
 
+mod moved;
 mod sentence;
+
+pub use moved::{Moved, moved};
 
 use crate::assembly::{Assembly, Decision};
 use foldback_event::kind::RecordRef;

@@ -14,4 +14,4 @@ pub mod policy;
 
 pub use assemble::{ASSEMBLER_VERSION, AssembleError, assemble, reassemble};
 pub use assembly::{Assembly, Decision, Item, Note, Section, assembly_text};
-pub use explain::{Explanation, explain_assembly, explain_record};
+pub use explain::{Explanation, Moved, explain_assembly, explain_record, moved};

@@ -3,9 +3,12 @@
 use crate::Engine;
 use crate::command::Recorded;
 use crate::error::Error;
-use foldback_assembly::{Explanation, explain_assembly, explain_record, reassemble};
-use foldback_event::kind::{ContextAssembled, PolicyRegistered};
-use foldback_event::{AssemblyId, Body, ConversationId, Event};
+use crate::policies::PolicyDocument;
+use foldback_assembly::{
+    Assembly, Explanation, Moved, assemble, explain_assembly, explain_record, moved, reassemble,
+};
+use foldback_event::kind::{AssemblyRequest, ContextAssembled, PolicyRegistered};
+use foldback_event::{AssemblyId, Body, ConversationId, Event, Label};
 use foldback_graph::RuntimeGraph;
 use foldback_store::EventLog;
 
@@ -106,7 +109,51 @@ impl Engine {
     }
 }
 
+/// A request as one policy decides it.
+#[derive(Debug, Clone)]
+pub struct Judged {
+    /// The policy's name.
+    pub name: Label,
+    /// What it decides.
+    pub assembly: Assembly,
+}
+
+/// One request under two policies.
+///
+/// Both decide it as a first request, which extends no other: what an earlier one left in a
+/// provider's cache is no matter of either policy.
+#[derive(Debug, Clone)]
+pub struct Against {
+    /// Under the policy that was in force.
+    pub from: Judged,
+    /// Under the other one.
+    pub to: Judged,
+    /// The decisions that differ, in ascending order of position.
+    pub moved: Vec<Moved>,
+}
+
 impl Recorded {
+    /// Decides the request under another policy too, and lists the decisions that move.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if the other policy refuses the request.
+    pub fn against(&self, other: &PolicyDocument) -> Result<Against, Error> {
+        let request = AssemblyRequest {
+            extends: None,
+            ..self.assembly.request.clone()
+        };
+        let judge = |policy: &PolicyDocument| -> Result<Judged, Error> {
+            Ok(Judged {
+                name: policy.policy().name.clone(),
+                assembly: assemble(&self.graph, policy.policy(), &request, None)?,
+            })
+        };
+        let (from, to) = (judge(&self.policy)?, judge(other)?);
+        let moved = moved(&self.graph, &from.assembly, &to.assembly);
+        Ok(Against { from, to, moved })
+    }
+
     /// Explains every candidate, in ascending order of position.
     pub fn explain(&self) -> Vec<Explanation> {
         explain_assembly(&self.graph, &self.assembly)

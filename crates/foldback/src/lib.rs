@@ -34,6 +34,7 @@ pub use error::Error;
 pub use evaluate::{
     CACHE_WRITE_PERMILLE, EvaluatedRequest, Evaluation, Kept, Layout, Measure, Missing, Need,
 };
+pub use explaining::{Against, Judged};
 pub use import::{ImportOptions, ImportedConversation};
 pub use policies::PolicyDocument;
 pub use replay::{Replay, ReplayedRequest};
@@ -41,7 +42,8 @@ pub use tokenizer::{NON_TEXT_TOKENS, TOKENIZER, count_tokens};
 pub use verify::{Problem, Verification};
 
 pub use foldback_assembly::{
-    AssembleError, Assembly, Decision, Explanation, Item, Note, Section, assembly_text, policy,
+    AssembleError, Assembly, Decision, Explanation, Item, Moved, Note, Section, assembly_text,
+    policy,
 };
 pub use foldback_event as event;
 pub use foldback_graph::{

@@ -3,12 +3,14 @@
 //! Fields are added, never changed or taken away; a changed meaning is another `schema`.
 //! What is on disk is told in docs/event-format.md and has nothing to do with these names.
 
+mod against;
 mod evaluate;
 mod log;
 mod policy;
 mod show;
 mod view;
 
+pub use against::{AgainstReport, JudgedRow, MovedRow};
 pub use evaluate::{
     EvaluateRefusedRow, EvaluateReport, EvaluatedRow, KeptRow, LayoutRow, MissingRow,
 };

@@ -81,6 +81,9 @@ fn why(graph: &RuntimeGraph, assembly: &Assembly, decision: &Decision) -> String
         }
         Reason::Cached => cached(assembly, decision),
         Reason::Permitted => "the policy permits it and nothing stands against it".to_owned(),
+        Reason::NotPermitted if decision.rule.is_some() => {
+            "a rule of the policy forbids it".to_owned()
+        }
         Reason::NotPermitted => "no rule of the policy permits it".to_owned(),
         Reason::BranchExcluded => "it belongs to a branch that the request's branch does not \
                                    descend from"

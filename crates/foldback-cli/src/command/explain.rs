@@ -1,15 +1,19 @@
 //! `explain`: why a request holds what it holds, and why the rest is out.
 
+mod against;
+
 use crate::columns::{self, WIDTH, counted, figure, share};
+use crate::command::replay;
 use crate::error::CliError;
 use crate::exit::Outcome;
 use crate::printer::{Printer, Style, styled};
 use crate::store::{self, Store};
 use foldback::event::kind::LayoutAccount;
 use foldback::event::{ArtifactId, AssemblyId, Reason, RecordKind};
-use foldback::report::ExplainReport;
+use foldback::report::{AgainstReport, ExplainReport};
 use foldback::{Error, Explanation, Recorded, Resolved, RuntimeGraph, rfc3339};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// Explain why a request holds what it holds, and why the rest is out
 ///
@@ -25,6 +29,11 @@ pub(crate) struct Args {
     /// Conversation to look in [default: all]
     #[arg(long, value_name = "ID")]
     conversation: Option<String>,
+    /// Another policy: tell which decisions it would move, and by which rule
+    ///
+    /// Both policies decide the request as a first one, which extends no other.
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
 }
 
 pub(crate) async fn run(
@@ -37,6 +46,20 @@ pub(crate) async fn run(
     let (conversation, id) = store::assembly(&engine, named, &args.assembly).await?;
     let recorded = engine.recorded(conversation, &id).await?;
     let whole = engine.graph(conversation, None).await?;
+    if let Some(path) = &args.against {
+        let against = recorded.against(&replay::read_policy(path)?)?;
+        let mut moved = against.moved.clone();
+        if let Some(name) = &args.record {
+            let asked = one(&recorded, &whole, name)?.position;
+            moved.retain(|moved| moved.before.position == asked);
+        }
+        if printer.is_json() {
+            printer.json(&AgainstReport::new(conversation, id, &against, &moved))?;
+        } else {
+            against::print(id, &against, &moved, printer)?;
+        }
+        return Ok(Outcome::Done);
+    }
     let rows = match &args.record {
         Some(name) => vec![one(&recorded, &whole, name)?],
         None => recorded.explain(),

@@ -162,7 +162,7 @@ fn show_follows_a_record_back() {
 }
 
 /// Finds the assembly of the last request but so many.
-fn assembly(sandbox: &Sandbox, before_last: usize) -> String {
+pub(crate) fn assembly(sandbox: &Sandbox, before_last: usize) -> String {
     let json = sandbox.run(&["--json", "replay", "--all"]).exits(0).json();
     let requests = json["requests"].as_array().expect("requests");
     let row = &requests[requests.len() - 1 - before_last];

@@ -3,6 +3,8 @@
 //! The modules are marked as tests so that the lint exemptions of tests hold for their functions.
 
 #[cfg(test)]
+mod against;
+#[cfg(test)]
 mod answers;
 #[cfg(test)]
 mod bad_input;
