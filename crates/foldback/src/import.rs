@@ -30,6 +30,8 @@ pub struct ImportOptions {
     pub visibility: Visibility,
     /// The format, where it is not to be detected.
     pub format: Option<Format>,
+    /// Whether results keep the stated class, whatever they hold; else [`crate::classify`] raises it.
+    pub as_stated: bool,
     /// How many conversations of one source are joined into a long one, to measure what becomes of
     /// long ones; 0 and 1 leave each as it is.
     pub join: usize,
@@ -42,6 +44,7 @@ impl Default for ImportOptions {
             privacy: Privacy::Internal,
             visibility: Visibility::Branch,
             format: None,
+            as_stated: false,
             join: 0,
         }
     }

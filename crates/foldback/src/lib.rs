@@ -7,6 +7,7 @@
 //! the next request, and can [explain](Engine::recorded) and [verify](Engine::verify) every request
 //! it ever made.
 
+mod classify;
 mod clock;
 mod command;
 mod derive;
@@ -23,6 +24,7 @@ pub mod report;
 mod tokenizer;
 mod verify;
 
+pub use classify::{Classified, PRIVACY_RAISED, classify};
 pub use clock::{Clock, rfc3339};
 pub use command::{
     AssembleRequest, Assembled, Captured, ChildStart, Conversation, MemoryDraft, NewArtifact,

@@ -49,6 +49,9 @@ pub(crate) struct How {
             .try_map(|name| Privacy::from_name(&name).ok_or("no such class")),
     )]
     privacy: Privacy,
+    /// Keep the stated class even of results that hold secrets or data under a grant
+    #[arg(long)]
+    as_stated: bool,
     /// Who may see them
     #[arg(
         long,
@@ -68,6 +71,7 @@ impl How {
         ImportOptions {
             account: Some(AccountId::from_source(&[0; 16], &self.account)),
             privacy: self.privacy,
+            as_stated: self.as_stated,
             visibility: self.visibility,
             format: self.from,
             ..ImportOptions::default()

@@ -30,7 +30,8 @@ pub struct SourceRecordKept {
 pub struct FindingRecorded {
     /// What, as a code.
     pub code: Label,
-    /// Where it stood: a line number or array index, from 1.
+    /// Where it stood: a line number or array index, from 1; without a source, the position of the
+    /// record.
     pub place: u64,
     /// What was seen.
     pub detail: Option<PayloadRef>,

@@ -1,9 +1,12 @@
 //! Tool calls and artifacts: the intent before the effect, the whole outcome before any shortening.
 
 use super::{Begun, Conversation, Pen, event};
+use crate::classify::{Classified, PRIVACY_RAISED, classify};
 use crate::derive::{self, Condensed};
 use crate::error::Error;
-use foldback_event::kind::{ToolArtifactCaptured, ToolCallRequested, ToolCallResolved};
+use foldback_event::kind::{
+    FindingRecorded, ToolArtifactCaptured, ToolCallRequested, ToolCallResolved,
+};
 use foldback_event::{
     ArtifactId, CallId, CallStatus, EventId, Freshness, Kind, Label, MediaType, MemoryId,
     MessageId, Ownership, Privacy, RunId,
@@ -59,6 +62,19 @@ pub enum Outcome {
     Cancelled,
 }
 
+impl Outcome {
+    /// Returns the status that is recorded, and whether the call may be tried again.
+    const fn recorded(&self) -> (CallStatus, bool) {
+        match self {
+            Self::Succeeded => (CallStatus::Succeeded, false),
+            Self::Failed { retryable } => (CallStatus::Failed, *retryable),
+            Self::Pending => (CallStatus::Pending, false),
+            Self::Deferred => (CallStatus::Deferred, false),
+            Self::Cancelled => (CallStatus::Cancelled, false),
+        }
+    }
+}
+
 /// A tool's whole outcome.
 #[derive(Debug, Clone)]
 pub struct NewArtifact {
@@ -72,8 +88,11 @@ pub struct NewArtifact {
     pub media_type: MediaType,
     /// Further structured outcome that the tool gave beside it.
     pub structured: Option<Vec<u8>>,
-    /// How sensitive it is.
+    /// How sensitive it is, at the least: the call's class and what the content gives away raise it.
     pub privacy: Privacy,
+    /// Whether the content is not looked at for secrets and data under a grant: the caller's explicit
+    /// word that the stated class is right.
+    pub as_stated: bool,
     /// How long it holds; the extractor's own judgement if none is given.
     pub freshness: Option<Freshness>,
     /// Tools that can check it again; the tool itself if none is given.
@@ -96,6 +115,7 @@ impl NewArtifact {
             media_type,
             structured: None,
             privacy: Privacy::Internal,
+            as_stated: false,
             freshness: None,
             revalidation: Vec::new(),
             tool_version: None,
@@ -283,13 +303,7 @@ impl Pen<'_> {
 
     async fn write_artifact(&mut self, new: NewArtifact, call: &Call) -> Result<ArtifactId, Error> {
         let engine = self.conversation.engine;
-        let (status, retryable) = match new.outcome {
-            Outcome::Succeeded => (CallStatus::Succeeded, false),
-            Outcome::Failed { retryable } => (CallStatus::Failed, retryable),
-            Outcome::Pending => (CallStatus::Pending, false),
-            Outcome::Deferred => (CallStatus::Deferred, false),
-            Outcome::Cancelled => (CallStatus::Cancelled, false),
-        };
+        let (status, retryable) = new.outcome.recorded();
         let arguments = engine.payload(self.account, &call.arguments)?;
         let source = derive::Source {
             tool: call.tool.as_str(),
@@ -298,7 +312,13 @@ impl Pen<'_> {
             media_type: new.media_type,
             failed: status == CallStatus::Failed,
         };
-        let privacy = new.privacy.max(call.common.privacy);
+        let stated = new.privacy.max(call.common.privacy);
+        let class = if new.as_stated {
+            Classified::stated(stated)
+        } else {
+            classify(call.tool.as_str(), &new.content, stated)
+        };
+        let privacy = class.privacy;
         let condensed = new.derive.then(|| Condensed::of(&source, privacy));
         let question = engine.question(self.account, call.tool.as_str(), &arguments)?;
         let mut payloads = vec![(new.content, new.media_type)];
@@ -307,6 +327,8 @@ impl Pen<'_> {
         if let Some(condensed) = &condensed {
             payloads.extend(condensed.payloads());
         }
+        let raised = class.told(stated);
+        payloads.extend(raised.map(|told| (told.into_bytes(), MediaType::Text)));
         let mut refs = engine.seal(self.account, payloads).await?.into_iter();
         let result = refs.next();
         let structured = if structured { refs.next() } else { None };
@@ -349,6 +371,18 @@ impl Pen<'_> {
             for (id, body) in bodies {
                 self.push(id, body)?;
             }
+        }
+        if class.rule.is_some() {
+            let finding = FindingRecorded {
+                code: Label::or_stand_in(PRIVACY_RAISED),
+                place: self
+                    .graph()
+                    .artifact(&artifact)
+                    .map_or(0, |node| node.common.origin.position),
+                detail: refs.next(),
+            };
+            let id = self.next_id();
+            self.push(id, finding)?;
         }
         Ok(artifact)
     }

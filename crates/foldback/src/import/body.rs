@@ -1,6 +1,7 @@
 //! One source record: what it seals, and the events it becomes.
 
 use super::importer::Importer;
+use crate::classify::{Classified, PRIVACY_RAISED, classify};
 use crate::derive::{Condensed, Source, Terms};
 use crate::engine::{Write, payload_of};
 use crate::error::Error;
@@ -10,9 +11,9 @@ use foldback_event::kind::{
 };
 use foldback_event::{
     ArtifactId, Body, CallStatus, Isolation, Label, MediaType, MessageId, Ownership, PayloadRef,
-    RunId, RuntimeKind, Visibility,
+    Privacy, RunId, RuntimeKind, Visibility,
 };
-use foldback_trace::{Content, Format, Part, SourceBody, SourceRecord};
+use foldback_trace::{Content, Format, Part, SourceBody, SourceFinding, SourceRecord};
 
 const UNSEALED: Error = Error::Bug {
     what: "a payload was not sealed",
@@ -37,6 +38,8 @@ pub(super) struct Step<'s> {
     /// The message's thinking and the rest, kept apart: they are shown for different times.
     contents: Vec<Content>,
     condensed: Option<Condensed>,
+    /// The class of a result.
+    class: Classified,
 }
 
 impl<'s> Step<'s> {
@@ -65,6 +68,7 @@ impl<'s> Step<'s> {
             record,
             contents: Vec::new(),
             condensed: None,
+            class: Classified::stated(import.options.privacy),
         };
         match &record.body {
             SourceBody::Message { content, .. } => step.contents = split_thinking(content),
@@ -91,11 +95,23 @@ impl<'s> Step<'s> {
                     media_type: *media_type,
                     failed: *status == CallStatus::Failed,
                 };
-                step.condensed = Some(Condensed::of(&source, import.options.privacy));
+                if !import.options.as_stated {
+                    step.class = classify(source.tool, content, import.options.privacy);
+                }
+                step.condensed = Some(Condensed::of(&source, step.class.privacy));
             }
             _ => {}
         }
         step
+    }
+
+    /// Tells what was raised in the class of a result.
+    pub(super) fn raised(&self, stated: Privacy) -> Option<SourceFinding> {
+        Some(SourceFinding {
+            code: PRIVACY_RAISED,
+            place: self.record.place.clone(),
+            detail: self.class.told(stated)?,
+        })
     }
 
     pub(super) fn subject(&self) -> Subject {
@@ -338,7 +354,7 @@ impl<'s> Step<'s> {
             call,
             run,
             ownership: self.ownership(import, run),
-            privacy: import.options.privacy,
+            privacy: self.class.privacy,
             tool: Label::or_stand_in(tool),
             status: *status,
             retryable: false,

@@ -201,6 +201,7 @@ impl<'s> Importer<'s> {
             let planned = step.payloads();
             bytes += planned.iter().map(|(bytes, _)| bytes.len()).sum::<usize>();
             payloads.extend(planned);
+            self.raised.extend(step.raised(self.options.privacy));
             steps.push(step);
         }
         let mut refs = self.engine.seal(self.account, payloads).await?.into_iter();
@@ -290,9 +291,10 @@ impl<'s> Importer<'s> {
     }
 
     async fn findings(&mut self, write: &mut Write<'_>) -> Result<(), Error> {
+        let raised = std::mem::take(&mut self.raised);
         let mut seen: BTreeMap<(&str, u64), u32> = BTreeMap::new();
         let mut new: Vec<(EventId, &SourceFinding)> = Vec::new();
-        for finding in &self.source.findings {
+        for finding in self.source.findings.iter().chain(&raised) {
             let number = seen
                 .entry((finding.code, finding.place.number))
                 .or_default();

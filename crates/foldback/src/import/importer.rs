@@ -7,7 +7,7 @@ use crate::error::Error;
 use foldback_event::{
     AccountId, Actor, Body, BranchId, CallId, ConversationId, EventId, Micros, ParticipantId, RunId,
 };
-use foldback_trace::{SourceBody, SourceConversation};
+use foldback_trace::{SourceBody, SourceConversation, SourceFinding};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The end of the part of a chat that the store holds already.
@@ -33,6 +33,8 @@ pub(super) struct Importer<'s> {
     pub(super) forked: BTreeSet<usize>,
     /// Where the known part of a chat ends; none for sources that tell their branches themselves.
     pub(super) tip: Option<Tip>,
+    /// What was raised in the class of results that are new.
+    pub(super) raised: Vec<SourceFinding>,
     pub(super) added: u64,
     pub(super) present: u64,
 }
@@ -64,6 +66,7 @@ impl<'s> Importer<'s> {
             joined: BTreeSet::new(),
             forked: BTreeSet::from([0]),
             tip: None,
+            raised: Vec::new(),
             added: 0,
             present: 0,
         }

@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod capture;
 #[cfg(test)]
+mod classified;
+#[cfg(test)]
 mod commands;
 #[cfg(test)]
 mod concurrency;
