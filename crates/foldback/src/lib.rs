@@ -39,6 +39,7 @@ pub use evaluate::{
 pub use explaining::{Against, Judged};
 pub use import::{ImportOptions, ImportedConversation};
 pub use policies::PolicyDocument;
+pub use prompt::build_prompt;
 pub use replay::{Replay, ReplayedRequest};
 pub use tokenizer::{NON_TEXT_TOKENS, TOKENIZER, count_tokens};
 pub use verify::{Problem, Verification};

@@ -17,6 +17,9 @@ use foldback_trace::{Content, Prompt, PromptCall, PromptResult, Speaker, Turn};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+/// Opens a payload as text.
+type Open<'a> = dyn Fn(&PayloadRef) -> Result<PayloadText, Error> + 'a;
+
 impl Engine {
     /// Builds the request that an assembly describes.
     ///
@@ -26,46 +29,57 @@ impl Engine {
     ///
     /// [`Error`] if the vault is damaged.
     pub fn prompt(&self, graph: &RuntimeGraph, assembly: &Assembly) -> Result<Prompt, Error> {
-        let mut builder = Builder {
-            engine: self,
-            graph,
-            assembly,
-            at: assembly
-                .items
-                .iter()
-                .map(|item| ((item.position, item.record.kind), item))
-                .collect(),
-            prompt: Prompt::default(),
-            open: None,
-        };
-        builder.prompt.model = assembly
-            .request
-            .route
-            .model
-            .as_ref()
-            .map(ToString::to_string);
-        for item in &assembly.items {
-            builder.item(item)?;
-        }
-        builder.close();
-        Ok(builder.prompt)
+        build_prompt(graph, assembly, &|payload| self.text_of(graph, payload))
     }
 }
 
+/// Builds the request that an assembly describes, from texts that are kept anywhere.
+///
+/// The graph must stand at the assembly's position or later. `open` is asked for no payload but
+/// those whose text the request holds.
+///
+/// # Errors
+///
+/// What `open` fails with, and [`Error::Content`] for content that is not as it was written.
+pub fn build_prompt(
+    graph: &RuntimeGraph,
+    assembly: &Assembly,
+    open: &Open<'_>,
+) -> Result<Prompt, Error> {
+    let items = assembly.items.iter();
+    let mut builder = Builder {
+        open,
+        graph,
+        assembly,
+        at: items
+            .map(|item| ((item.position, item.record.kind), item))
+            .collect(),
+        prompt: Prompt::default(),
+        gathered: None,
+    };
+    let model = assembly.request.route.model.as_ref();
+    builder.prompt.model = model.map(ToString::to_string);
+    for item in &assembly.items {
+        builder.item(item)?;
+    }
+    builder.close();
+    Ok(builder.prompt)
+}
+
 /// Calls of one run that are being gathered into one turn.
-struct OpenCalls {
+struct Gathered {
     run: Option<RunId>,
     text: Option<Content>,
     calls: Vec<PromptCall>,
 }
 
 struct Builder<'e> {
-    engine: &'e Engine,
+    open: &'e Open<'e>,
     graph: &'e RuntimeGraph,
     assembly: &'e Assembly,
     at: BTreeMap<(u64, RecordKind), &'e Item>,
     prompt: Prompt,
-    open: Option<OpenCalls>,
+    gathered: Option<Gathered>,
 }
 
 impl Builder<'_> {
@@ -140,18 +154,18 @@ impl Builder<'_> {
         let own = node.participant == Some(self.assembly.request.participant);
         if node.role == MessageRole::Assistant && own {
             // What a model said and the calls it made at once are one turn.
-            let same = self.open.as_ref().is_some_and(|open| {
+            let same = self.gathered.as_ref().is_some_and(|open| {
                 open.run.is_some() && open.run == node.run && open.calls.is_empty()
             });
             if !same {
                 self.close();
-                self.open = Some(OpenCalls {
+                self.gathered = Some(Gathered {
                     run: node.run,
                     text: None,
                     calls: Vec::new(),
                 });
             }
-            if let Some(open) = &mut self.open {
+            if let Some(open) = &mut self.gathered {
                 open.text = Some(match open.text.take() {
                     Some(before) => joined(before, content),
                     None => content,
@@ -200,18 +214,18 @@ impl Builder<'_> {
             result,
         };
         let same = self
-            .open
+            .gathered
             .as_ref()
             .is_some_and(|open| open.run.is_some() && open.run == node.run);
         if !same {
             self.close();
-            self.open = Some(OpenCalls {
+            self.gathered = Some(Gathered {
                 run: node.run,
                 text: None,
                 calls: Vec::new(),
             });
         }
-        if let Some(open) = &mut self.open {
+        if let Some(open) = &mut self.gathered {
             open.calls.push(call);
         }
         Ok(())
@@ -413,7 +427,9 @@ impl Builder<'_> {
 
     /// Ends the turn whose calls are being gathered.
     fn close(&mut self) {
-        let Some(open) = self.open.take() else { return };
+        let Some(open) = self.gathered.take() else {
+            return;
+        };
         if open.calls.is_empty() {
             if let Some(content) = open.text {
                 let role = Speaker::Assistant;
@@ -441,7 +457,7 @@ impl Builder<'_> {
     }
 
     fn parts(&self, payload: &PayloadRef, position: u64) -> Result<Content, Error> {
-        match self.engine.text_of(self.graph, payload)? {
+        match (self.open)(payload)? {
             PayloadText::Text(text) => Content::from_bytes(MediaType::Parts, text.as_bytes())
                 .map_err(|source| Error::Content { position, source }),
             other => Ok(Content::Text(other.or_notice())),
@@ -450,7 +466,7 @@ impl Builder<'_> {
 
     fn payload(&self, payload: Option<&PayloadRef>) -> Result<String, Error> {
         match payload {
-            Some(payload) => Ok(self.engine.text_of(self.graph, payload)?.or_notice()),
+            Some(payload) => Ok((self.open)(payload)?.or_notice()),
             None => Ok(String::new()),
         }
     }
