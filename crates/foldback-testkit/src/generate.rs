@@ -12,16 +12,21 @@ use foldback_event::Event;
 
 /// Writes a well-formed conversation of about `steps` events.
 pub fn history(seed: u64, steps: u64) -> Story {
-    play(seed, steps, false)
+    play(Director::new(seed), steps, false)
+}
+
+/// Writes a well-formed conversation of about `steps` events in which each text holds a canary:
+/// a word `cn<number>x` that stands in no other text.
+pub fn canary_history(seed: u64, steps: u64) -> Story {
+    play(Director::new(seed).with_canaries(), steps, false)
 }
 
 /// Writes a conversation of about `steps` events in which some are odd.
 pub fn odd_history(seed: u64, steps: u64) -> Story {
-    play(seed, steps, true)
+    play(Director::new(seed), steps, true)
 }
 
-fn play(seed: u64, steps: u64, odd: bool) -> Story {
-    let mut director = Director::new(seed);
+fn play(mut director: Director, steps: u64, odd: bool) -> Story {
     while director.story.position() < steps {
         if odd && director.rng.chance(15) {
             director.odd_step();

@@ -1,7 +1,7 @@
 //! What Foldback's tests share: stories, seeded histories, arbitrary events and golden records.
 //!
 //! - [`Story`] writes the events of one conversation as a test reads best: like a screenplay.
-//! - [`history`] and [`odd_history`] write whole conversations from a seed.
+//! - [`history`], [`canary_history`] and [`odd_history`] write whole conversations from a seed.
 //! - [`draw`] draws any event body from a seed, for tests of the codec.
 //! - [`golden`] makes and describes the records of `fixtures/golden`.
 //!
@@ -15,6 +15,6 @@ pub mod provider_rules;
 mod rng;
 pub mod story;
 
-pub use generate::{history, odd_history, unordered};
+pub use generate::{canary_history, history, odd_history, unordered};
 pub use rng::Rng;
 pub use story::Story;

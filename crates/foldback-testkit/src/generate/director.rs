@@ -7,7 +7,7 @@ use crate::{Rng, draw};
 use foldback_event::kind::{BranchForked, RecordRef, RepairOutcome};
 use foldback_event::{
     ArtifactId, BranchId, CallId, CallStatus, CheckpointId, Digest, FactId, Freshness, Kind,
-    MemoryId, MessageId, ParticipantId, Privacy, RunId, RuntimeKind, Visibility,
+    MediaType, MemoryId, MessageId, ParticipantId, Privacy, RunId, RuntimeKind, Visibility,
 };
 
 /// What a conversation has come to, for choosing what may follow.
@@ -29,6 +29,7 @@ pub(super) struct Director {
     facts: Vec<FactId>,
     private: Vec<RecordRef>,
     policy: Option<Digest>,
+    canaries: Option<u64>,
 }
 
 const TOOLS: [&str; 4] = [
@@ -62,7 +63,14 @@ impl Director {
             facts: Vec::new(),
             private: Vec::new(),
             policy: None,
+            canaries: None,
         }
+    }
+
+    /// Puts a canary of its own into each text from here on.
+    pub(super) const fn with_canaries(mut self) -> Self {
+        self.canaries = Some(0);
+        self
     }
 
     /// Writes what may well happen next.
@@ -155,7 +163,19 @@ impl Director {
     fn words(&mut self) -> String {
         let number = self.rng.below(30);
         let long = "and so on ".repeat(usize::try_from(self.rng.below(20)).unwrap_or(0));
-        format!("reservation 4WQ{number} {long}")
+        self.marked(&format!("reservation 4WQ{number} {long}"))
+    }
+
+    /// Gives a text its canary, if texts have them: a word that stands nowhere else.
+    fn marked(&mut self, text: &str) -> String {
+        let Some(count) = &mut self.canaries else {
+            return text.to_owned();
+        };
+        *count += 1;
+        match text.strip_suffix('}') {
+            Some(json) => format!(r#"{json},"note":"cn{count}x"}}"#),
+            None => format!("{text} cn{count}x"),
+        }
     }
 
     fn say(&mut self) {
@@ -214,7 +234,8 @@ impl Director {
         let at = usize::try_from(self.rng.below(self.open_runs.len() as u64)).unwrap_or(0);
         let (run, who) = self.open_runs.swap_remove(at);
         if self.rng.chance(15) {
-            self.story.breaks_off(run, "overloaded", true);
+            let error = self.marked("overloaded");
+            self.story.breaks_off(run, &error, true);
             self.failed_runs.push((run, who));
         } else {
             self.vary();
@@ -231,7 +252,8 @@ impl Director {
         // Several calls in a row are parallel ones.
         for _ in 0..=self.rng.below(3) {
             let tool = self.rng.pick(&TOOLS).copied().unwrap_or("tool");
-            let arguments = format!(r#"{{"id":"4WQ{}"}}"#, self.rng.below(6));
+            let id = self.rng.below(6);
+            let arguments = self.marked(&format!(r#"{{"id":"4WQ{id}"}}"#));
             if self.rng.chance(50) {
                 self.story
                     .source_id(&format!("call_{}", self.rng.below(40)));
@@ -245,7 +267,8 @@ impl Director {
     fn answer_call(&mut self) {
         if !self.waiting.is_empty() && self.rng.chance(40) {
             let call = self.waiting.swap_remove(0);
-            let artifact = self.story.resolves(call, r#"{"late":true}"#);
+            let late = self.marked(r#"{"late":true}"#);
+            let artifact = self.story.resolves(call, &late);
             self.artifacts.push((self.story.position() - 1, artifact));
             return;
         }
@@ -259,7 +282,8 @@ impl Director {
         let artifact = match self.rng.below(10) {
             0 => {
                 let retryable = self.rng.chance(50);
-                self.story.fails(call, "timed out", retryable)
+                let error = self.marked("timed out");
+                self.story.fails(call, &error, retryable)
             }
             1 => {
                 self.waiting.push(call);
@@ -267,14 +291,14 @@ impl Director {
             }
             2 => {
                 self.waiting.push(call);
-                self.story.defers(call, "asked a person")
+                let note = self.marked("asked a person");
+                self.story.defers(call, &note)
             }
             3 => self.story.cancels(call),
             4 => self.story.silent().result(call, ""),
             5 => {
-                let rows = self
-                    .story
-                    .payload_as(foldback_event::MediaType::Csv, b"id,day\n1,Thu\n");
+                let table = self.marked("id,day\n1,Thu");
+                let rows = self.story.payload_as(MediaType::Csv, table.as_bytes());
                 self.story
                     .outcome(call, CallStatus::Succeeded, false, Some(rows))
             }

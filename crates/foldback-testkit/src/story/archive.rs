@@ -121,6 +121,16 @@ impl Story {
         });
     }
 
+    /// The first payload of an event is destroyed; nothing happens if it has none.
+    pub fn erases_first_of(&mut self, position: u64) {
+        let at = position.checked_sub(1);
+        let event = at.and_then(|at| self.events.get(usize::try_from(at).ok()?));
+        let payload = event.and_then(|event| event.body.payloads().into_iter().next());
+        if let Some(payload) = payload {
+            self.erases(&payload);
+        }
+    }
+
     /// All content of the conversation is destroyed.
     pub fn erases_conversation(&mut self) {
         self.texts.clear();

@@ -32,10 +32,11 @@ impl Director {
                 .pick(ChildStatus::ALL)
                 .copied()
                 .unwrap_or(ChildStatus::Failed);
+            let report = self.marked("the report");
             if self.rng.chance(20) {
                 self.story.silent();
             }
-            self.story.child_ends(child, status, "the report");
+            self.story.child_ends(child, status, &report);
             return;
         }
         let Some(parent) = self.rng.pick(&self.models).copied() else {
@@ -91,7 +92,8 @@ impl Director {
         let human = self.humans.first().copied();
         match (self.rng.below(10), self.open_runs.last().copied(), human) {
             (0 | 1, Some((run, _)), _) => {
-                let checkpoint = self.story.checkpoint(run, "state");
+                let state = self.marked("state");
+                let checkpoint = self.story.checkpoint(run, &state);
                 self.checkpoints.push(checkpoint);
             }
             (2, Some((run, _)), _) => {
@@ -119,8 +121,8 @@ impl Director {
                 }
             }
             (7, _, _) => {
-                let payload = self.story.payload(&text);
-                self.story.erases(&payload);
+                let position = 1 + self.rng.below(self.story.position());
+                self.story.erases_first_of(position);
             }
             (8, _, _) => {
                 self.story.imported("openai-chat", &text);
