@@ -82,6 +82,8 @@ pub(crate) enum Command {
     Show(command::show::Args),
     /// Assemble a new request for a conversation, and print it as the provider takes it
     Assemble(command::assemble::Args),
+    /// Give the exact bytes behind a handle that a request shows, if policy allows it
+    Rehydrate(command::rehydrate::Args),
     /// Measure tokens, cost and what was needed, against plain layouts
     Evaluate(command::evaluate::Args),
     /// Explain why a request holds what it holds, and why the rest is out

@@ -8,6 +8,7 @@ pub(crate) mod graph;
 pub(crate) mod import;
 pub(crate) mod log;
 pub(crate) mod policy;
+pub(crate) mod rehydrate;
 pub(crate) mod replay;
 pub(crate) mod show;
 pub(crate) mod transcript;
@@ -34,6 +35,7 @@ pub(crate) async fn run(
         Command::Transcript(args) => transcript::run(args, store, printer).await,
         Command::Show(args) => show::run(args, store, printer).await,
         Command::Assemble(args) => assemble::run(args, store, printer).await,
+        Command::Rehydrate(args) => rehydrate::run(args, store, printer).await,
         Command::Evaluate(args) => evaluate::run(args, printer).await,
         Command::Explain(args) => explain::run(args, store, printer).await,
         Command::Verify(args) => verify::run(args, store, printer).await,

@@ -124,6 +124,14 @@ impl Printer {
         self.line(text.strip_suffix('\n').unwrap_or(text))
     }
 
+    /// Writes bytes of the answer as they are, with nothing added.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), CliError> {
+        self.finish()?;
+        let mut out = std::io::stdout().lock();
+        out.write_all(bytes)?;
+        Ok(out.flush()?)
+    }
+
     /// Writes the answer for programs.
     pub(crate) fn json<T: Serialize>(&mut self, report: &T) -> Result<(), CliError> {
         let text = serde_json::to_string_pretty(report).map_err(CliError::Json)?;

@@ -295,7 +295,7 @@ impl Pen<'_> {
 }
 
 /// Refuses a command that names a record which does not exist.
-fn know(known: bool, what: &'static str, id: &impl ToString) -> Result<(), Error> {
+pub(crate) fn know(known: bool, what: &'static str, id: &impl ToString) -> Result<(), Error> {
     if known {
         return Ok(());
     }

@@ -7,6 +7,7 @@ mod against;
 mod evaluate;
 mod log;
 mod policy;
+mod rehydrate;
 mod show;
 mod view;
 
@@ -15,7 +16,10 @@ pub use evaluate::{
     EvaluateRefusedRow, EvaluateReport, EvaluatedRow, KeptRow, LayoutRow, MissingRow,
 };
 pub use log::{LogReport, LogRow};
-pub use policy::{AssembleReport, PolicyCheckReport, PolicyProblem, PolicyReport, policy_errors};
+pub use policy::{
+    AssembleReport, PolicyCheckReport, PolicyProblem, PolicyReport, WithheldRow, policy_errors,
+};
+pub use rehydrate::RehydrateReport;
 pub use show::{PayloadRow, ShowReport};
 pub use view::{Counts, FindingRow, GraphReport, RelationRow, TranscriptReport, TranscriptRow};
 

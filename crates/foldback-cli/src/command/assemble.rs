@@ -98,11 +98,17 @@ pub(crate) async fn run(
         Provider::Anthropic => anthropic::render(&assembled.prompt),
     };
     if printer.is_json() {
-        let report = AssembleReport::new(id, assembled.id, &assembled.assembly, rendered);
+        let report = AssembleReport::new(id, &assembled, rendered);
         printer.json(&report)?;
         return Ok(Outcome::Done);
     }
     printer.json(&rendered)?;
+    for told in &assembled.withheld {
+        printer.warn(&format!(
+            "the exact bytes of #{} are not in: {}",
+            told.position, told.sentence
+        ));
+    }
     let tokens = assembled.assembly.tokens;
     let (sent, all) = (tokens.assembled, tokens.replay);
     printer.note(&format!(

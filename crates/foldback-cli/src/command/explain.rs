@@ -2,6 +2,8 @@
 
 mod against;
 
+pub(crate) use against::would;
+
 use crate::columns::{self, WIDTH, counted, figure, share};
 use crate::command::replay;
 use crate::error::CliError;

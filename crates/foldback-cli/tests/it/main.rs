@@ -15,4 +15,6 @@ mod documents;
 #[cfg(test)]
 mod durability;
 #[cfg(test)]
+mod rehydrate;
+#[cfg(test)]
 mod sandbox;

@@ -3,12 +3,13 @@
 use super::{Before, Begun, Conversation, event, know};
 use crate::error::Error;
 use crate::policies::PolicyDocument;
-use foldback_assembly::{Assembly, assemble};
+use foldback_assembly::{Assembly, Explanation, assemble, explain_record};
 use foldback_event::kind::{
     AssemblyRequest, ContextAssembled, PolicyActivated, PolicyRegistered, Route,
 };
 use foldback_event::{
-    ArtifactId, AssemblyId, BranchId, Kind, Label, Micros, ParticipantId, RunId, RuntimeKind,
+    ArtifactId, AssemblyId, BranchId, Kind, Label, Micros, ParticipantId, Presentation, RunId,
+    RuntimeKind,
 };
 use foldback_graph::RuntimeGraph;
 use foldback_trace::Prompt;
@@ -71,6 +72,8 @@ pub struct Assembled {
     pub assembly: Assembly,
     /// The request for the model, free of any provider's form.
     pub prompt: Prompt,
+    /// The artifacts that were needed exactly and whose bytes are not in: why.
+    pub withheld: Vec<Explanation>,
 }
 
 impl Conversation<'_> {
@@ -93,10 +96,12 @@ impl Conversation<'_> {
                 let id = AssemblyId::derive(last, 0);
                 let recorded = self.engine.recorded(self.id(), &id).await?;
                 let prompt = self.engine.prompt(&recorded.graph, &recorded.assembly)?;
+                let withheld = withheld(&recorded.graph, &recorded.assembly);
                 return Ok(Assembled {
                     id,
                     assembly: recorded.assembly,
                     prompt,
+                    withheld,
                 });
             }
             Begun::Now(pen) => pen,
@@ -153,6 +158,7 @@ impl Conversation<'_> {
             assembly = assemble(pen.graph(), policy.policy(), &ranked, previous)?;
         }
         let prompt = self.engine.prompt(pen.graph(), &assembly)?;
+        let withheld = withheld(pen.graph(), &assembly);
         let event_id = pen.next_id();
         let id = AssemblyId::derive(event_id, 0);
         pen.push(event_id, assembly.to_event(id)?)?;
@@ -161,6 +167,7 @@ impl Conversation<'_> {
             id,
             assembly,
             prompt,
+            withheld,
         })
     }
 }
@@ -193,6 +200,16 @@ impl Conversation<'_> {
         request.extends = body.as_ref().map(|body| body.assembly);
         Ok(body)
     }
+}
+
+/// Explains the artifacts that are needed exactly and whose bytes are not in.
+fn withheld(graph: &RuntimeGraph, assembly: &Assembly) -> Vec<Explanation> {
+    let exact = assembly.request.exact.iter();
+    let artifacts = exact.filter_map(|id| graph.artifact(id));
+    let told = artifacts
+        .filter_map(|node| explain_record(graph, assembly, node.common.origin.position))
+        .filter(|told| told.presentation != Some(Presentation::Raw));
+    told.collect()
 }
 
 /// Refuses a request that names a record which does not exist.

@@ -1,8 +1,8 @@
 //! Policies and assembled requests, for programs.
 
-use crate::event::{AssemblyId, ConversationId};
+use crate::event::ConversationId;
 use crate::policy::{PolicyErrors, warnings};
-use crate::{Assembly, Error, PolicyDocument};
+use crate::{Assembled, Error, Explanation, PolicyDocument};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -146,28 +146,50 @@ pub struct AssembleReport {
     pub included: u64,
     /// Reason code to count.
     pub omitted: BTreeMap<String, u64>,
+    /// The artifacts whose exact bytes were asked for and are not in.
+    pub withheld: Vec<WithheldRow>,
     /// The request as the provider takes it.
     pub request: serde_json::Value,
+}
+
+/// One artifact whose exact bytes were asked for and are not in.
+#[derive(Debug, Clone, Serialize)]
+pub struct WithheldRow {
+    /// The position of its event.
+    pub position: u64,
+    /// The reason's code.
+    pub reason: &'static str,
+    /// The rule that decided, where one did.
+    pub rule: Option<String>,
+    /// The reason in one sentence.
+    pub sentence: String,
 }
 
 impl AssembleReport {
     /// Makes the report of an assembly and the request rendered from it.
     pub fn new(
         conversation: ConversationId,
-        id: AssemblyId,
-        assembly: &Assembly,
+        assembled: &Assembled,
         request: serde_json::Value,
     ) -> Self {
+        let assembly = &assembled.assembly;
+        let withheld = |told: &Explanation| WithheldRow {
+            position: told.position,
+            reason: told.reason,
+            rule: told.rule.clone(),
+            sentence: told.sentence.clone(),
+        };
         Self {
             schema: "foldback.assemble/1",
             conversation: conversation.to_string(),
-            assembly: id.to_string(),
+            assembly: assembled.id.to_string(),
             position: assembly.request.position,
             provider: assembly.request.route.provider.to_string(),
             replay_tokens: assembly.tokens.replay,
             assembled_tokens: assembly.tokens.assembled,
             included: assembly.items.len() as u64,
             omitted: super::omitted(assembly),
+            withheld: assembled.withheld.iter().map(withheld).collect(),
             request,
         }
     }

@@ -39,12 +39,7 @@ pub(super) fn print(
         printer.line(&format!("  #{at} {kind}, by {cause}"))?;
         printer.line(&format!("    was  {}", decided(was)))?;
         printer.line(&format!("    now  {}", decided(now)))?;
-        printer.wrapped(
-            "    ",
-            &now.sentence
-                .replacen("The model saw", "The model would see", 1)
-                .replacen("The model did not see", "The model would not see", 1),
-        )?;
+        printer.wrapped("    ", &would(&now.sentence))?;
     }
     if rest > 0 {
         let rest = counted(rest as u64, "record");
@@ -76,4 +71,11 @@ fn decided(row: &Explanation) -> String {
         .as_ref()
         .map_or(String::new(), |rule| format!(" by {rule}"));
     format!("{form} {}{rule}, {} tok", row.reason, figure(row.tokens))
+}
+
+/// Tells what was not done: what the model would see, or would not.
+pub(crate) fn would(sentence: &str) -> String {
+    sentence
+        .replacen("The model saw", "The model would see", 1)
+        .replacen("The model did not see", "The model would not see", 1)
 }
