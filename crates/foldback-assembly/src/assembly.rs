@@ -67,6 +67,13 @@ pub enum Note {
     SupersededBy(MemoryId),
     /// It is stale since then.
     StaleSince(Micros),
+    /// What it is about was changed since it was seen, by a tool whose outcome stands there.
+    Changed {
+        /// The position of the outcome.
+        position: u64,
+        /// When it was changed.
+        at: Micros,
+    },
     /// It disagrees with this memory.
     ConflictsWith(MemoryId),
     /// This artifact is shown itself.

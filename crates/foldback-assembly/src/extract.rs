@@ -184,3 +184,9 @@ pub fn extract(input: &Input<'_>) -> Extraction {
     };
     out
 }
+
+/// Names what a call to a tool that is known to write a file changes, as the subject of a reading of the
+/// same file is named: `file=/srv/a.rs`.
+pub fn changed(tool: &str, arguments: &[u8]) -> Option<String> {
+    argument::changed(tool, arguments)
+}

@@ -28,7 +28,7 @@ pub use conversation::{
 };
 pub use memory::{
     FactDigest, MemoriesConflicted, MemoriesSuperseded, MemoryRevalidated, Omitted, PromotionRule,
-    ProvenanceRepairTried, RepairOutcome, ToolMemoryDerived,
+    ProvenanceRepairTried, RepairOutcome, SubjectChanged, ToolMemoryDerived,
 };
 pub use retention::{
     AccountErased, ConversationErased, PayloadErased, RetentionChanged, RetentionClass,
@@ -175,6 +175,8 @@ kinds! {
     MemoryRevalidated = 63, "memory-revalidated", v 1, true;
     /// A repair of broken provenance was tried.
     ProvenanceRepairTried = 64, "provenance-repair-tried", v 1, true;
+    /// A tool changed what memories are about.
+    SubjectChanged = 65, "subject-changed", v 1, true;
 
     /// A record may be seen by more than before.
     RecordPromoted = 80, "record-promoted", v 1, false;

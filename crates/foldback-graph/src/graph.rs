@@ -2,8 +2,8 @@
 
 use crate::Finding;
 use crate::node::{
-    Artifact, AssemblyNode, Branch, Call, Checkpoint, Child, Common, Conversation, Job, Memory,
-    Message, Participant, PolicyNode, Run, SkillState, UserFact,
+    Artifact, AssemblyNode, Branch, Call, Change, Checkpoint, Child, Common, Conversation, Job,
+    Memory, Message, Participant, PolicyNode, Run, SkillState, UserFact,
 };
 use foldback_event::kind::RecordRef;
 use foldback_event::{
@@ -45,6 +45,8 @@ pub struct RuntimeGraph {
     pub(crate) questions: BTreeMap<(ShortDigest, BranchId), Vec<MemoryId>>,
     /// Memories about one subject, oldest first.
     pub(crate) subjects: BTreeMap<ShortDigest, Vec<MemoryId>>,
+    /// The changes of one subject, in ascending order of position.
+    pub(crate) changes: BTreeMap<ShortDigest, Vec<Change>>,
     /// Calls that recovery needs: open ones, and failed ones that may be tried again.
     pub(crate) unresolved: BTreeSet<u64>,
     /// Of these, the failed ones of each tool on each branch, so that a success finds them at once.
@@ -185,6 +187,14 @@ impl RuntimeGraph {
     pub fn about(&self, subject: &ShortDigest) -> impl Iterator<Item = &Memory> {
         let ids = self.subjects.get(subject).map_or(&[][..], Vec::as_slice);
         ids.iter().filter_map(|id| self.memories.get(id))
+    }
+
+    /// Walks the changes of a subject, oldest first.
+    pub fn changes(&self, subject: &ShortDigest) -> impl DoubleEndedIterator<Item = &Change> {
+        self.changes
+            .get(subject)
+            .map_or(&[][..], Vec::as_slice)
+            .iter()
     }
 
     /// Tells whether the bytes of a payload were erased.

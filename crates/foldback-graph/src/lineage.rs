@@ -60,6 +60,21 @@ impl RuntimeGraph {
         Some(Lineage { segments, limit })
     }
 
+    /// Finds the branch that work on a branch is done for: a child's is its parent's, and so on up.
+    pub fn home(&self, branch: &BranchId) -> BranchId {
+        let mut home = *branch;
+        // A source may say that two children are each other's parent.
+        for _ in 0..=self.children.len() {
+            let mut children = self.children.values();
+            let child = children.find(|child| child.branch == home);
+            match child.and_then(|child| child.parent_branch) {
+                Some(parent) => home = parent,
+                None => break,
+            }
+        }
+        home
+    }
+
     /// Walks the positions of the records on a lineage, the newest first.
     pub fn newest_first<'g>(&'g self, lineage: &'g Lineage) -> impl Iterator<Item = u64> + 'g {
         lineage.segments.iter().rev().flat_map(move |segment| {

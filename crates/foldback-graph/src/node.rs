@@ -268,6 +268,9 @@ pub struct Memory {
     pub stale_after: Option<Micros>,
     /// Tools that can check it again.
     pub revalidation: Vec<Label>,
+    /// The position up to which it tells how its subject stands: of the oldest artifact it was derived
+    /// from, or of the newest check.
+    pub seen_at: u64,
     /// When it may be shown to others.
     pub promotion_rule: PromotionRule,
     /// The memories it replaces.
@@ -281,6 +284,17 @@ pub struct Memory {
     pub repair_tries: u32,
     /// Whether its provenance is broken.
     pub broken: bool,
+}
+
+/// A change of what memories are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// The position of the artifact that changed it, or of the event where that is not known.
+    pub position: u64,
+    /// When it was changed.
+    pub at: Micros,
+    /// Who changed it and where; none where the artifact is not known.
+    pub by: Option<(ParticipantId, BranchId)>,
 }
 
 /// A durable fact about a user.

@@ -90,7 +90,7 @@ fn body(of: &Body) -> Value {
         ConversationOpened BranchForked ParticipantJoined MessageRecorded MessageFinalized
         SkillStateChanged UserFactRemembered ModelRunStarted ModelRunFinished ModelRunFailed
         JobTriggered ToolCallRequested ToolArtifactCaptured ToolCallResolved ToolMemoryDerived
-        MemoriesConflicted MemoriesSuperseded MemoryRevalidated ProvenanceRepairTried
+        MemoriesConflicted MemoriesSuperseded MemoryRevalidated ProvenanceRepairTried SubjectChanged
         RecordPromoted ChildRunStarted ChildRunFinished CheckpointTaken CheckpointRestored
         PolicyRegistered PolicyActivated ContextAssembled RetentionChanged PayloadErased
         ConversationErased AccountErased SourceImported SourceRecordKept FindingRecorded

@@ -179,6 +179,7 @@ impl Scene<'_> {
                 stale_after: None,
                 revalidation: vec![label("query_sales")],
                 ambiguities: Vec::new(),
+                quotes: Vec::new(),
             };
             let memory = self.talk.derive(memory).await?;
             self.talk

@@ -9,6 +9,7 @@ mod boundary;
 mod memory;
 mod message;
 mod open;
+mod provenance;
 mod run;
 mod tool;
 
@@ -17,6 +18,7 @@ pub use boundary::{ChildStart, Promote, TakeCheckpoint};
 pub use memory::MemoryDraft;
 pub use message::{NewFact, NewMessage, NewSkill, NewSkills};
 pub use open::{NewConversation, NewParticipant, Opened};
+pub use provenance::{Provenance, REPAIR_TRIES_MAX};
 pub use run::{RunEnding, StartRun};
 pub use tool::{Captured, NewArtifact, NewCall, Outcome};
 

@@ -3,9 +3,10 @@
 
 use crate::Engine;
 use crate::error::Error;
-use foldback_assembly::extract::{Extraction, Input, extract};
+use foldback_assembly::extract::{self, Extraction, Input, extract};
 use foldback_event::kind::{
-    FactDigest, MemoriesConflicted, MemoriesSuperseded, Omitted, PromotionRule, ToolMemoryDerived,
+    FactDigest, MemoriesConflicted, MemoriesSuperseded, Omitted, PromotionRule, SubjectChanged,
+    ToolMemoryDerived,
 };
 use foldback_event::{
     AccountId, ArtifactId, Body, CallStatus, Confidence, ConfidenceSource, EventId, Freshness,
@@ -157,6 +158,40 @@ impl Engine {
         Ok(self.vault.digest(account, "question", &bytes)?)
     }
 
+    /// Digests what a memory is about.
+    pub(crate) fn subject(&self, account: AccountId, words: &str) -> Result<ShortDigest, Error> {
+        Ok(self.vault.digest(account, "subject", words.as_bytes())?)
+    }
+
+    /// Says what a tool's outcome changed, of that which earlier memories are about; none if it is
+    /// nothing.
+    ///
+    /// `stated` is what the caller says; a success of a tool that is known to write a file adds it.
+    pub(crate) fn changed(
+        &self,
+        graph: &RuntimeGraph,
+        account: AccountId,
+        artifact: ArtifactId,
+        stated: &[String],
+        arguments: &[u8],
+    ) -> Result<Option<Body>, Error> {
+        let node = graph.artifact(&artifact);
+        let written = node
+            .filter(|node| node.status == CallStatus::Succeeded)
+            .and_then(|node| extract::changed(node.tool.as_str(), arguments));
+        let mut subjects = Vec::new();
+        for words in stated.iter().chain(&written) {
+            let subject = self.subject(account, words)?;
+            let mut about = graph.about(&subject);
+            let earlier = about.any(|memory| !memory.artifacts.contains(&artifact));
+            if earlier && !subjects.contains(&subject) {
+                subjects.push(subject);
+            }
+        }
+        let any = !subjects.is_empty();
+        Ok(any.then(|| SubjectChanged { artifact, subjects }.into()))
+    }
+
     fn short(&self, account: AccountId, domain: &str, text: &str) -> Result<[u8; 8], Error> {
         let digest = self.vault.digest(account, domain, text.as_bytes())?;
         let mut out = [0; 8];
@@ -195,10 +230,8 @@ impl Engine {
             what: "a memory of no artifact",
         })?;
         let extraction = condensed.extraction();
-        let subject = match &extraction.subject {
-            Some(subject) => Some(self.vault.digest(account, "subject", subject.as_bytes())?),
-            None => None,
-        };
+        let subject = extraction.subject.as_deref();
+        let subject = subject.map(|it| self.subject(account, it)).transpose()?;
         let first = id(0);
         let memory = MemoryId::derive(first, 0);
         let body = ToolMemoryDerived {

@@ -30,7 +30,7 @@ pub use clock::{Clock, rfc3339};
 pub use command::{
     AssembleRequest, Assembled, Captured, ChildStart, Conversation, MemoryDraft, NewArtifact,
     NewCall, NewConversation, NewFact, NewMessage, NewParticipant, NewSkill, NewSkills, Opened,
-    Outcome, Promote, Recorded, RunEnding, StartRun, TakeCheckpoint,
+    Outcome, Promote, Provenance, REPAIR_TRIES_MAX, Recorded, RunEnding, StartRun, TakeCheckpoint,
 };
 pub use engine::{ConversationSummary, Engine, EventRow, Options, PayloadText, Recovery};
 pub use error::Error;

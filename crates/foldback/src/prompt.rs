@@ -332,20 +332,16 @@ impl Builder<'_> {
         }
         Ok(match (item.reason, pointed) {
             (Reason::Stale, Some(Note::StaleSince(at))) => {
-                let tools: Vec<&str> = node
-                    .revalidation
-                    .iter()
-                    .map(foldback_event::Label::as_str)
-                    .collect();
-                let tools = if tools.is_empty() {
-                    node.tool.to_string()
-                } else {
-                    tools.join(" or ")
-                };
+                let since = crate::rfc3339(at);
                 format!(
-                    "[{handle} stale since {}; call {tools} to check]",
-                    crate::rfc3339(at)
+                    "[{handle} stale since {since}; call {} to check]",
+                    checks(node)
                 )
+            }
+            (Reason::Stale, Some(Note::Changed { at, .. })) => {
+                let at = crate::rfc3339(at);
+                let check = checks(node);
+                format!("[{handle} changed by another at {at}; call {check} to check]")
             }
             (Reason::Superseded, Some(Note::SupersededBy(newer))) => {
                 format!("[{handle} superseded by {}]", self.handle(&newer))
@@ -470,6 +466,19 @@ impl Builder<'_> {
             None => Ok(String::new()),
         }
     }
+}
+
+/// Names the tools that can check a memory again.
+fn checks(memory: &Memory) -> String {
+    let tools: Vec<&str> = memory
+        .revalidation
+        .iter()
+        .map(foldback_event::Label::as_str)
+        .collect();
+    if tools.is_empty() {
+        return memory.tool.to_string();
+    }
+    tools.join(" or ")
 }
 
 /// Puts two contents of one message after another.

@@ -13,7 +13,7 @@ use super::unit::Unit;
 use crate::assembly::{Item, Note, Section};
 use crate::policy::Edits;
 use foldback_event::kind::{ContextAssembled, LayoutPlan, Placement, Selected};
-use foldback_event::{Micros, Presentation, Reason, RecordKind};
+use foldback_event::{Presentation, Reason, RecordKind};
 use foldback_graph::RuntimeGraph;
 use std::collections::BTreeMap;
 
@@ -202,7 +202,7 @@ fn shared(previous: &ContextAssembled, items: &[(Place, Item)], frame: &Frame<'_
             && (!notice || item.reason == selected.reason)
             && item.tokens == placement.tokens
             && named(frame.graph, item.note) == placement.names
-            && stale(item.note).is_none_or(|since| since < previous.request.as_of)
+            && was_known(item.note, previous)
     };
     items.iter().zip(before).take_while(same).count()
 }
@@ -218,11 +218,13 @@ pub(super) fn prefix(
     kept.fold(0, |sum, (_, item)| sum.saturating_add(item.tokens))
 }
 
-/// A memory that was checked again meanwhile is stale since another time, and its notice says so.
-const fn stale(note: Option<Note>) -> Option<Micros> {
+/// Tells whether the words of a notice can be what they were: a memory that was checked again
+/// meanwhile is stale since another time, and one that was changed meanwhile for another reason.
+fn was_known(note: Option<Note>, previous: &ContextAssembled) -> bool {
     match note {
-        Some(Note::StaleSince(since)) => Some(since),
-        _ => None,
+        Some(Note::StaleSince(since)) => since < previous.request.as_of,
+        Some(Note::Changed { position, .. }) => position <= previous.request.position,
+        _ => true,
     }
 }
 

@@ -221,6 +221,12 @@ fn noted(graph: &RuntimeGraph, assembly: &Assembly, decision: &Decision) -> Stri
         (Reason::Stale, Some(Note::StaleSince(at))) => {
             format!("its observation is stale since {}", time(at))
         }
+        (Reason::Stale, Some(Note::Changed { position, at })) => {
+            let by = graph.record_at(position).map(|record| name(graph, record));
+            let by = by.unwrap_or_else(|| format!("event {position}"));
+            let at = time(at);
+            format!("{by}, an act of another, changed what it is about at {at}, after it was read")
+        }
         (Reason::BrokenProvenance, _) => {
             "its provenance is broken, so it counts as stale".to_owned()
         }

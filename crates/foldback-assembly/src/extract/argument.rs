@@ -4,6 +4,20 @@ use super::Input;
 use super::json::tape::{Shape, Tape};
 use super::key::is_identity;
 
+/// The tools that write the file which their arguments name.
+const WRITERS: &[&str] = &[
+    "create_file",
+    "delete_file",
+    "edit",
+    "edit_file",
+    "multiedit",
+    "notebookedit",
+    "str_replace_based_edit_tool",
+    "str_replace_editor",
+    "write",
+    "write_file",
+];
+
 const PLACE_KEYS: &[&str] = &[
     "file_path",
     "path",
@@ -14,6 +28,31 @@ const PLACE_KEYS: &[&str] = &[
     "url",
     "uri",
 ];
+
+/// Names the file that a call writes, in the words of [`subject`]; none for a tool that is not known to
+/// write one.
+pub(super) fn changed(tool: &str, arguments: &[u8]) -> Option<String> {
+    let known = WRITERS
+        .iter()
+        .any(|writer| writer.eq_ignore_ascii_case(tool));
+    let tape = Tape::parse(std::str::from_utf8(arguments).ok()?)?;
+    let mut file = None;
+    for (key, value) in tape.children(Tape::root()) {
+        let key = key.map(|key| tape.text(key))?;
+        if !known || tape.shape(value) != Shape::Text {
+            continue;
+        }
+        let value = tape.text(value);
+        // One tool for several acts says which, and looking changes nothing.
+        if &*key == "command" && &*value == "view" {
+            return None;
+        }
+        if file.is_none() && PLACE_KEYS.contains(&&*key) && !value.contains("://") {
+            file = Some(format!("file={value}"));
+        }
+    }
+    file
+}
 
 /// Names the subject of a result after its call's arguments: the file or address it is about, or the
 /// one identity that was asked for.

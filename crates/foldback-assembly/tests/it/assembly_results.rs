@@ -338,6 +338,68 @@ fn a_stale_memory_leaves_a_notice_with_since_when_and_how_to_check() {
     check(&s, &ask(&s, agent), &[compact(memory, Reason::Permitted)]);
 }
 
+/// An agent reads a file on the main branch.
+fn reading(s: &mut Story, agent: ParticipantId) -> (CallId, MemoryId) {
+    let run = s.run(agent);
+    let call = s.calls(run, "read_file", r#"{"path":"quay.toml"}"#);
+    let artifact = s.result(call, &flights(12));
+    s.finishes(run, "tool_calls");
+    let memory = s
+        .about("file=quay.toml")
+        .derives(artifact, "twelve berths, all free");
+    (call, memory)
+}
+
+/// A run writes the same file.
+fn writing(s: &mut Story, run: foldback_event::RunId) {
+    let call = s.calls(run, "write_file", r#"{"path":"quay.toml"}"#);
+    let artifact = s.result(call, "written");
+    s.changes(artifact, &["file=quay.toml"]);
+}
+
+#[test]
+fn what_another_changed_is_stale_until_it_is_read_again() {
+    let mut s = Story::new("written by another");
+    let mia = s.human("Mia");
+    let (agent, other) = (s.model("agent", "gpt-4o"), s.model("other", "claude"));
+    s.says(mia, "Are the berths free?");
+    let (call, memory) = reading(&mut s, agent);
+    s.says(mia, "And now?");
+    let run = s.run(agent);
+    writing(&mut s, run);
+    s.finishes(run, "stop");
+    // The agent knows what it wrote itself.
+    check(&s, &ask(&s, agent), &[compact(memory, Reason::Permitted)]);
+    let run = s.run(other);
+    writing(&mut s, run);
+    s.finishes(run, "stop");
+    let told = [raw(call, Reason::Permitted), marker(memory, Reason::Stale)];
+    assert_snapshot!(check(&s, &ask(&s, agent), &told));
+    s.revalidates(memory, None);
+    check(&s, &ask(&s, agent), &[compact(memory, Reason::Permitted)]);
+}
+
+#[test]
+fn a_child_changes_what_its_parent_read_and_a_sibling_branch_does_not() {
+    let mut s = Story::new("written elsewhere");
+    let mia = s.human("Mia");
+    let agent = s.model("agent", "gpt-4o");
+    s.says(mia, "Are the berths free?");
+    let (_, memory) = reading(&mut s, agent);
+    s.says(mia, "And now?");
+    let (main, at) = (s.main(), s.position());
+    let sibling = s.fork(main, at);
+    s.on(sibling);
+    let run = s.run(agent);
+    writing(&mut s, run);
+    s.finishes(run, "stop");
+    s.on(main);
+    check(&s, &ask(&s, agent), &[compact(memory, Reason::Permitted)]);
+    let child = s.child(agent, "scout", None);
+    writing(&mut s, child.run);
+    check(&s, &ask(&s, agent), &[marker(memory, Reason::Stale)]);
+}
+
 #[test]
 fn a_memory_whose_provenance_is_broken_counts_as_stale() {
     let mut s = Story::new("broken provenance");

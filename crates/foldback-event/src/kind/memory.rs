@@ -121,6 +121,15 @@ pub struct MemoryRevalidated {
     pub observed_at: Micros,
 }
 
+/// A tool changed what memories are about, so what was read of it before may no longer hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubjectChanged {
+    /// The outcome of the tool that changed it.
+    pub artifact: ArtifactId,
+    /// Keyed digests of what it changed, as the memories about it name their subject.
+    pub subjects: Vec<ShortDigest>,
+}
+
 numbered! {
     /// How a repair of provenance ended.
     RepairOutcome as "repair outcome" {

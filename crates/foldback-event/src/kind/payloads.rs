@@ -42,6 +42,7 @@ impl Body {
             | Self::MemoriesSuperseded(_)
             | Self::MemoryRevalidated(_)
             | Self::ProvenanceRepairTried(_)
+            | Self::SubjectChanged(_)
             | Self::RecordPromoted(_)
             | Self::ChildRunStarted(_)
             | Self::CheckpointRestored(_)

@@ -10,8 +10,9 @@ use foldback_event::kind::{
     ModelRunFinished, ModelRunStarted, OmissionCount, Omitted, ParticipantJoined, PayloadErased,
     Placement, PolicyActivated, PolicyRegistered, ProvenanceRepairTried, RecordPromoted, RecordRef,
     Relevance, RetentionChanged, Route, SafetyDecision, Selected, SkillEntry, SkillStateChanged,
-    SourceImported, SourceRecordKept, StageDuration, TokenAccount, ToolArtifactCaptured,
-    ToolCallRequested, ToolCallResolved, ToolMemoryDerived, Usage, UserFactRemembered,
+    SourceImported, SourceRecordKept, StageDuration, SubjectChanged, TokenAccount,
+    ToolArtifactCaptured, ToolCallRequested, ToolCallResolved, ToolMemoryDerived, Usage,
+    UserFactRemembered,
 };
 use foldback_event::{Body, Kind};
 
@@ -85,6 +86,7 @@ bodies! {
     MemoriesSuperseded { memory, supersedes, ground }
     MemoryRevalidated { memory, artifact, observed_at }
     ProvenanceRepairTried { memory, artifact, outcome }
+    SubjectChanged { artifact, subjects }
 
     RecordPromoted { record, from, to, branch, shared_with, ground }
     ChildRunStarted { run, participant, branch, parent, parent_branch, parent_call }

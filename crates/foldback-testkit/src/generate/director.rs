@@ -333,6 +333,10 @@ impl Director {
                 };
                 self.story.repairs(memory, artifact, outcome);
             }
+            (4, _) => {
+                let about = format!("4WQ{}", self.rng.below(6));
+                self.story.changes(artifact, &[&about]);
+            }
             _ => {
                 let text = self.words();
                 self.vary();

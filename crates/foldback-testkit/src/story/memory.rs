@@ -5,7 +5,7 @@ use super::{Recorded, Story};
 use foldback_event::kind::{
     CheckpointRestored, CheckpointTaken, FactDigest, MemoriesConflicted, MemoriesSuperseded,
     MemoryRevalidated, PromotionRule, ProvenanceRepairTried, RecordPromoted, RepairOutcome,
-    ToolMemoryDerived,
+    SubjectChanged, ToolMemoryDerived,
 };
 use foldback_event::{
     Actor, ArtifactId, CallId, CheckpointId, Confidence, ConfidenceSource, Freshness, Label,
@@ -111,6 +111,12 @@ impl Story {
             artifact,
             outcome,
         });
+    }
+
+    /// A tool's outcome changed what memories are about.
+    pub fn changes(&mut self, artifact: ArtifactId, about: &[&str]) {
+        let subjects = about.iter().map(|words| Self::subject(words)).collect();
+        self.tell(SubjectChanged { artifact, subjects });
     }
 
     /// A private record may be seen by more.

@@ -1,6 +1,6 @@
 //! Memories that a caller brings, and what is said of memories afterwards.
 
-use super::{Begun, Conversation, event, know};
+use super::{Begun, Conversation, event, know, provenance};
 use crate::error::Error;
 use foldback_event::kind::{
     MemoriesConflicted, MemoriesSuperseded, MemoryRevalidated, PromotionRule, ToolMemoryDerived,
@@ -32,6 +32,9 @@ pub struct MemoryDraft {
     pub revalidation: Vec<Label>,
     /// What is ambiguous, as codes.
     pub ambiguities: Vec<Label>,
+    /// Texts that stand in the artifacts word for word, and on which the memory rests. If one does not,
+    /// the artifact that holds them all is looked for, as [`Conversation::repair`] does.
+    pub quotes: Vec<String>,
 }
 
 impl Conversation<'_> {
@@ -74,21 +77,19 @@ impl Conversation<'_> {
                     },
                     last.common.origin.at,
                 );
-                let subject = match &new.subject {
-                    Some(subject) => {
-                        let bytes = subject.as_bytes();
-                        Some(self.engine.vault.digest(pen.account, "subject", bytes)?)
-                    }
-                    None => None,
-                };
-                let bytes = new.summary.into_bytes();
-                let summary = self
-                    .engine
-                    .seal_one(pen.account, bytes, MediaType::Text)
-                    .await?;
+                let subject = new.subject.as_deref();
+                let subject = subject.map(|it| self.engine.subject(pen.account, it));
+                let subject = subject.transpose()?;
+                let mut texts = vec![(new.summary.into_bytes(), MediaType::Text)];
+                texts.extend(provenance::detail(&new.quotes).map(|text| (text, MediaType::Json)));
+                let mut refs = self.engine.seal(pen.account, texts).await?.into_iter();
+                let summary = refs.next().ok_or(Error::Bug {
+                    what: "sealing a summary gave none",
+                })?;
                 let id = pen.next_id();
+                let memory = MemoryId::derive(id, 0);
                 let body = ToolMemoryDerived {
-                    memory: MemoryId::derive(id, 0),
+                    memory,
                     ownership,
                     privacy,
                     artifacts: new.artifacts,
@@ -96,7 +97,7 @@ impl Conversation<'_> {
                     extractor: new.extractor,
                     extractor_version: new.extractor_version,
                     summary,
-                    detail: None,
+                    detail: refs.next(),
                     lossless: false,
                     subject,
                     question,
@@ -113,6 +114,7 @@ impl Conversation<'_> {
                     outline: None,
                 };
                 pen.push(id, body)?;
+                pen.repair(memory, &new.quotes)?;
                 pen.finish().await?
             }
         };

@@ -9,7 +9,7 @@ use foldback_event::kind::{
 };
 use foldback_event::{
     ArtifactId, CallId, CallStatus, EventId, Freshness, Kind, Label, MediaType, MemoryId,
-    MessageId, Ownership, Privacy, RunId,
+    MessageId, Ownership, PayloadRef, Privacy, RunId,
 };
 use foldback_graph::node::Call;
 
@@ -97,6 +97,10 @@ pub struct NewArtifact {
     pub freshness: Option<Freshness>,
     /// Tools that can check it again; the tool itself if none is given.
     pub revalidation: Vec<Label>,
+    /// What the tool changed, in the words that memories about it have as their subject, such as
+    /// `reservation_id=4WQ150`: what others read of it before is stale from here on. A success of a tool
+    /// that is known to write a file changes `file=` and its path by itself.
+    pub changes: Vec<String>,
     /// The tool's version.
     pub tool_version: Option<Label>,
     /// How long the tool took, in microseconds.
@@ -118,6 +122,7 @@ impl NewArtifact {
             as_stated: false,
             freshness: None,
             revalidation: Vec::new(),
+            changes: Vec::new(),
             tool_version: None,
             duration_us: None,
             derive: true,
@@ -372,18 +377,43 @@ impl Pen<'_> {
                 self.push(id, body)?;
             }
         }
+        self.write_change(artifact, &new.changes, &arguments)?;
         if class.rule.is_some() {
-            let finding = FindingRecorded {
-                code: Label::or_stand_in(PRIVACY_RAISED),
-                place: self
-                    .graph()
-                    .artifact(&artifact)
-                    .map_or(0, |node| node.common.origin.position),
-                detail: refs.next(),
-            };
-            let id = self.next_id();
-            self.push(id, finding)?;
+            self.write_raise(artifact, refs.next())?;
         }
         Ok(artifact)
+    }
+
+    /// Says what the tool changed of that which earlier memories are about.
+    fn write_change(
+        &mut self,
+        artifact: ArtifactId,
+        stated: &[String],
+        arguments: &[u8],
+    ) -> Result<(), Error> {
+        let engine = self.conversation.engine;
+        let changed = engine.changed(self.graph(), self.account, artifact, stated, arguments)?;
+        if let Some(changed) = changed {
+            let id = self.next_id();
+            self.push(id, changed)?;
+        }
+        Ok(())
+    }
+
+    /// Says that the classifier raised the class of a result.
+    fn write_raise(
+        &mut self,
+        artifact: ArtifactId,
+        detail: Option<PayloadRef>,
+    ) -> Result<(), Error> {
+        let node = self.graph().artifact(&artifact);
+        let finding = FindingRecorded {
+            code: Label::or_stand_in(PRIVACY_RAISED),
+            place: node.map_or(0, |node| node.common.origin.position),
+            detail,
+        };
+        let id = self.next_id();
+        self.push(id, finding)?;
+        Ok(())
     }
 }

@@ -56,6 +56,7 @@ impl<'s> Step<'s> {
                 format!("derived 0:{key}"),
                 format!("derived 1:{key}"),
                 format!("derived 2:{key}"),
+                format!("changed:{key}"),
             ],
             SourceBody::ChildStarted { .. } => vec![format!("child started:{key}")],
             SourceBody::ChildFinished { .. } => vec![format!("child finished:{key}")],
@@ -335,7 +336,7 @@ impl<'s> Step<'s> {
         let structured = structured.as_ref().and_then(|_| refs.next());
         let keys = Self::event_keys(record);
         let ids: Vec<_> = keys.iter().map(|key| import.event_id(key)).collect();
-        let [artifact_event, derived @ ..] = ids.as_slice() else {
+        let [artifact_event, derived @ .., changed_event] = ids.as_slice() else {
             return Ok(());
         };
         let call = call.as_ref().map(|call| import.call(call));
@@ -367,6 +368,13 @@ impl<'s> Step<'s> {
             duration_us: duration_ms.map(|ms| ms.saturating_mul(1_000)),
         };
         import.push(write, *artifact_event, record.at, body.into())?;
+        let changed =
+            import
+                .engine
+                .changed(write.graph(), import.account, artifact, &[], &arguments)?;
+        if let Some(changed) = changed {
+            import.push(write, *changed_event, record.at, changed)?;
+        }
         let Some(condensed) = &self.condensed else {
             return Ok(());
         };

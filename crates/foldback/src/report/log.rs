@@ -112,7 +112,8 @@ fn detail(body: &Body) -> String {
         | Body::MemoriesConflicted(_)
         | Body::MemoriesSuperseded(_)
         | Body::MemoryRevalidated(_)
-        | Body::ProvenanceRepairTried(_) => memory(body),
+        | Body::ProvenanceRepairTried(_)
+        | Body::SubjectChanged(_) => memory(body),
         Body::RecordPromoted(b) => format!("{} to {}", record_id(&b.record), b.to),
         Body::ChildRunStarted(b) => format!("{} by {}", b.run.short(), b.participant.short()),
         Body::ChildRunFinished(b) => format!("{} {}", b.run.short(), b.status),
@@ -166,6 +167,11 @@ fn memory(body: &Body) -> String {
         }
         Body::MemoryRevalidated(b) => b.memory.short(),
         Body::ProvenanceRepairTried(b) => format!("{} {}", b.memory.short(), b.outcome),
+        Body::SubjectChanged(b) => {
+            let count = b.subjects.len();
+            let plural = if count == 1 { "" } else { "s" };
+            format!("{count} subject{plural} by {}", b.artifact.short())
+        }
         _ => String::new(),
     }
 }

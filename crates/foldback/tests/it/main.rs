@@ -25,6 +25,8 @@ mod imports;
 #[cfg(test)]
 mod laws;
 #[cfg(test)]
+mod provenance;
+#[cfg(test)]
 mod refusals;
 #[cfg(test)]
 mod rendered;

@@ -87,6 +87,7 @@ fn memory(artifacts: Vec<ArtifactId>) -> MemoryDraft {
         stale_after: None,
         revalidation: vec![],
         ambiguities: vec![],
+        quotes: Vec::new(),
     }
 }
 

@@ -200,6 +200,7 @@ impl<'s> Script<'s> {
                     stale_after: None,
                     revalidation: vec![label("fares")],
                     ambiguities: vec![],
+                    quotes: Vec::new(),
                 };
                 talk.derive(memory).await
             })

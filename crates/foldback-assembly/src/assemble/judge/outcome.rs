@@ -59,10 +59,7 @@ impl<'a> Judge<'_, 'a> {
             .iter()
             .map(|memory| self.memory_entry(memory))
             .collect();
-        // The newest memory that may enter stands for the artifact; older ones are replaced.
-        let standing = entries
-            .iter()
-            .rposition(|entry| entry.reason == Reason::Permitted);
+        let standing = standing(&entries, &memories);
         let memory = standing.and_then(|at| memories.get(at).copied());
         let withheld = memory.is_none() && raw.reason == Reason::PrivacyRoute;
         if withheld && self.outline(&mut entries, &memories, artifact) {
@@ -80,7 +77,9 @@ impl<'a> Judge<'_, 'a> {
             if entry.reason != Reason::Permitted {
                 continue;
             }
+            let broken = memories.get(at).is_some_and(|memory| memory.broken);
             match (&compact, memory) {
+                _ if broken && Some(at) != standing => entry.omit(Reason::BrokenProvenance),
                 (Some(form), Some(_)) if Some(at) == standing => {
                     entry.show(form.presentation, form.reason, form.tokens);
                     entry.note = form.note;
@@ -509,6 +508,20 @@ impl<'a> Judge<'_, 'a> {
             u64::from(memory.summary.tokens),
         )
     }
+}
+
+/// Finds the newest memory that may enter: it stands for the artifact, and older ones are replaced. One
+/// whose provenance is broken stands only where none is sound.
+fn standing(entries: &[Entry], memories: &[&Memory]) -> Option<usize> {
+    let enters = |at: &usize| {
+        let entry = entries.get(*at);
+        entry.is_some_and(|entry| entry.reason == Reason::Permitted)
+    };
+    let is_sound = |at: &usize| memories.get(*at).is_some_and(|memory| !memory.broken);
+    let newest_first = || (0..entries.len()).rev().filter(enters);
+    newest_first()
+        .find(is_sound)
+        .or_else(|| newest_first().next())
 }
 
 /// The form of a memory.

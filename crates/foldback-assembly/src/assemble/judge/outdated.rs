@@ -4,7 +4,7 @@ use super::Judge;
 use crate::assembly::Note;
 use crate::policy::Outdated;
 use foldback_event::{MemoryId, Micros, Reason};
-use foldback_graph::node::Memory;
+use foldback_graph::node::{Change, Memory};
 
 impl Judge<'_, '_> {
     /// Says what is wrong with a memory, and what the policy makes of it.
@@ -14,6 +14,11 @@ impl Judge<'_, '_> {
             if memory.broken {
                 let since = Note::StaleSince(memory.observed_at);
                 return Some((freshness.stale, Reason::BrokenProvenance, since));
+            }
+            if let Some(change) = self.changed_since(memory) {
+                let (position, at) = (change.position, change.at);
+                let note = Note::Changed { position, at };
+                return Some((freshness.stale, Reason::Stale, note));
             }
             if let Some(since) = self.stale_since(memory) {
                 return Some((freshness.stale, Reason::Stale, Note::StaleSince(since)));
@@ -38,6 +43,35 @@ impl Judge<'_, '_> {
         });
         let until = memory.stale_after.or(by_window)?;
         (self.frame.request.as_of > until).then_some(until)
+    }
+
+    /// Finds the first change of what a memory is about that came after it was seen and that the
+    /// requester cannot know of: its own on this lineage stand in the request after what it read.
+    fn changed_since(&self, memory: &Memory) -> Option<&Change> {
+        let subject = memory.subject.as_ref()?;
+        let changes = self.frame.graph.changes(subject).rev();
+        let since = changes.take_while(|change| change.position > memory.seen_at);
+        since
+            .filter(|change| self.is_of_this_world(change) && !self.is_own(change))
+            .last()
+    }
+
+    /// Nothing of a sibling branch enters, so what was changed there was not changed here; what a child
+    /// or a parent changed was, wherever its state stands.
+    fn is_of_this_world(&self, change: &Change) -> bool {
+        let graph = self.frame.graph;
+        let Some((_, branch)) = change.by else {
+            return true;
+        };
+        let here = graph.lineage(&graph.home(&self.frame.request.branch));
+        here.is_none_or(|here| here.holds(&graph.home(&branch), change.position))
+    }
+
+    fn is_own(&self, change: &Change) -> bool {
+        change.by.is_some_and(|(who, branch)| {
+            who == self.frame.request.participant
+                && self.frame.lineage.holds(&branch, change.position)
+        })
     }
 
     /// Tells whether a memory may be shown as current in the place of a raw result.

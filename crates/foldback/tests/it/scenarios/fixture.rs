@@ -124,6 +124,9 @@ pub(super) struct Result {
     pub(super) freshness: Option<String>,
     #[serde(default)]
     pub(super) check_with: Vec<String>,
+    /// What the tool changed.
+    #[serde(default)]
+    pub(super) changes: Vec<String>,
     #[serde(default)]
     pub(super) at: Option<String>,
     #[serde(default)]
@@ -210,6 +213,12 @@ pub(super) enum Step {
     Remember {
         of: String,
         text: String,
+    },
+    /// A memory that a model made of one result, with texts that it says it read there.
+    Quote {
+        of: String,
+        text: String,
+        quotes: Vec<String>,
     },
     Fork {
         #[serde(rename = "as")]

@@ -206,7 +206,12 @@ impl Stage {
             | Step::Skills { .. }
             | Step::Fact { .. }
             | Step::Job { .. } => self.state(step).await?,
-            Step::Remember { of, text } => self.remember(of, text).await?,
+            Step::Remember { of, text } => {
+                self.remember(of, text, &[]).await?;
+            }
+            Step::Quote { of, text, quotes } => {
+                self.remember(of, text, quotes).await?;
+            }
             Step::Fork { .. }
             | Step::Child { .. }
             | Step::Report { .. }
@@ -218,7 +223,12 @@ impl Stage {
     }
 
     /// Brings a memory that stands for one result, made by a model.
-    async fn remember(&mut self, of: &str, text: &str) -> std::result::Result<(), foldback::Error> {
+    async fn remember(
+        &mut self,
+        of: &str,
+        text: &str,
+        quotes: &[String],
+    ) -> std::result::Result<(), foldback::Error> {
         let graph = self.engine.graph(self.opened.id, None).await?;
         let captured = *named(self.captured.get(of), "result", of);
         let own = graph.memory(&self.memory(of)).unwrap();
@@ -237,6 +247,7 @@ impl Stage {
             stale_after: own.stale_after,
             revalidation: own.revalidation.clone(),
             ambiguities: Vec::new(),
+            quotes: quotes.to_vec(),
         };
         let made = self.talk().derive(memory).await?;
         // It takes over what is known of the one that the engine derived.
@@ -491,6 +502,7 @@ impl Stage {
                 .as_ref()
                 .map(|name| named(Freshness::from_name(name), "freshness class", name)),
             revalidation: result.check_with.iter().map(|tool| label(tool)).collect(),
+            changes: result.changes.clone(),
             ..NewArtifact::succeeded(self.call(&result.of), content, media)
         };
         let talk = self.talk_at(result.at.as_ref());
