@@ -90,6 +90,11 @@ pub(crate) enum Command {
     Explain(command::explain::Args),
     /// Verify the whole store: bytes, chains, assemblies and memories
     Verify(command::verify::Args),
+    /// Sign a statement of what the store holds now, for an auditor to keep elsewhere
+    Attest(command::attest::Args),
+    /// Make and show the keys that sign attestations
+    #[command(subcommand)]
+    Keys(command::keys::Keys),
     /// Check and print policies
     #[command(subcommand)]
     Policy(command::policy::Policy),

@@ -1,11 +1,13 @@
 //! The commands, one file each: what they take, and how they tell what the engine answers.
 
 pub(crate) mod assemble;
+pub(crate) mod attest;
 pub(crate) mod conversations;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
 pub(crate) mod graph;
 pub(crate) mod import;
+pub(crate) mod keys;
 pub(crate) mod log;
 pub(crate) mod policy;
 pub(crate) mod rehydrate;
@@ -39,6 +41,8 @@ pub(crate) async fn run(
         Command::Evaluate(args) => evaluate::run(args, printer).await,
         Command::Explain(args) => explain::run(args, store, printer).await,
         Command::Verify(args) => verify::run(args, store, printer).await,
+        Command::Attest(args) => attest::run(args, store, printer).await,
+        Command::Keys(command) => keys::run(command, printer),
         Command::Policy(args) => policy::run(args, store, printer).await,
         Command::Reference => crate::reference::run(printer),
     }

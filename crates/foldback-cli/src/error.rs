@@ -18,6 +18,20 @@ pub(crate) enum CliError {
         #[source]
         source: io::Error,
     },
+    /// A file could not be made.
+    #[error("cannot make `{}`", path.display())]
+    NewFile {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    /// A file is no attestation, or no key of attestations.
+    #[error("`{}` cannot be used", path.display())]
+    Note {
+        path: PathBuf,
+        #[source]
+        source: Box<Error>,
+    },
     /// A folder stands where a file is wanted.
     #[error("`{}` is a directory", path.display())]
     Directory { path: PathBuf, hint: String },
@@ -76,7 +90,11 @@ impl CliError {
                 report.hint = report.hint.or_else(|| hint(error).map(str::to_owned));
                 report
             }
-            Self::File { .. } => own("cli-file", None),
+            Self::NewFile { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
+                own("cli-file", Some("nothing was changed; name a new file"))
+            }
+            Self::File { .. } | Self::NewFile { .. } => own("cli-file", None),
+            Self::Note { source, .. } => own(source.code(), None),
             Self::Directory { hint, .. } => own("cli-directory", Some(hint)),
             Self::PolicyFile { source, .. } => {
                 let found = foldback::report::policy_errors(source);

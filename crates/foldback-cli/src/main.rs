@@ -9,6 +9,7 @@ mod command;
 mod environment;
 mod error;
 mod exit;
+mod output;
 mod payload;
 mod printer;
 mod progress;

@@ -1,6 +1,7 @@
 //! Errors of the engine: each has a stable code, a page in docs/errors/ and, where we know one, a
 //! next step.
 
+use crate::attest::NoteError;
 use foldback_assembly::AssembleError;
 use foldback_assembly::policy::PolicyErrors;
 use foldback_event::codec::{DecodeError, EncodeError};
@@ -204,6 +205,9 @@ pub enum Error {
         /// What is wrong with it.
         source: foldback_trace::ContentError,
     },
+    /// An attestation, or a key of attestations, does not read or does not hold.
+    #[error(transparent)]
+    Note(#[from] NoteError),
     /// Something that cannot happen has happened.
     #[error("a bug in foldback: {what}")]
     Bug {
@@ -245,6 +249,7 @@ impl Error {
             Self::Detect(_) => "FB0019",
             Self::Source(_) => "FB0020",
             Self::Content { .. } => "FB0021",
+            Self::Note(_) => "FB0022",
             Self::Bug { .. } => "FB0099",
         }
     }
@@ -253,7 +258,7 @@ impl Error {
     pub const CODES: &'static [&'static str] = &[
         "FB0001", "FB0002", "FB0003", "FB0004", "FB0005", "FB0006", "FB0007", "FB0008", "FB0009",
         "FB0010", "FB0011", "FB0012", "FB0013", "FB0014", "FB0015", "FB0016", "FB0017", "FB0018",
-        "FB0019", "FB0020", "FB0021", "FB0099",
+        "FB0019", "FB0020", "FB0021", "FB0022", "FB0099",
     ];
 
     /// Gives a next step, where one is known.

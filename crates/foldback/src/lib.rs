@@ -7,6 +7,7 @@
 //! the next request, and can [explain](Engine::recorded) and [verify](Engine::verify) every request
 //! it ever made.
 
+pub mod attest;
 mod classify;
 mod clock;
 mod command;

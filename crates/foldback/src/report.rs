@@ -4,6 +4,7 @@
 //! What is on disk is told in docs/event-format.md and has nothing to do with these names.
 
 mod against;
+mod attest;
 mod evaluate;
 mod log;
 mod policy;
@@ -12,6 +13,7 @@ mod show;
 mod view;
 
 pub use against::{AgainstReport, JudgedRow, MovedRow};
+pub use attest::{AttestReport, AttestationRow, KeyReport, standing_text};
 pub use evaluate::{
     EvaluateRefusedRow, EvaluateReport, EvaluatedRow, KeptRow, LayoutRow, MissingRow,
 };
@@ -212,6 +214,8 @@ pub struct VerifyReport {
     pub memories: u64,
     /// How many memories could not be derived again.
     pub memories_skipped: u64,
+    /// The attestations that the log was compared with, in the order in which they were given.
+    pub attestations: Vec<AttestationRow>,
     /// What does not hold.
     pub problems: Vec<ProblemRow>,
 }
@@ -251,6 +255,7 @@ impl VerifyReport {
             reproduced: found.reproduced,
             memories: found.memories,
             memories_skipped: found.memories_skipped,
+            attestations: Vec::new(),
             problems: found.problems.iter().map(problem).collect(),
         }
     }

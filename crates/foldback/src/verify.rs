@@ -5,8 +5,8 @@
 //! the same when its conversation is folded from nothing and decided again; and that every memory
 //! of a known extractor comes out the same from its artifact.
 //!
-//! It cannot prove that the log was never cut at its end or replaced as a whole: that needs a
-//! checkpoint kept elsewhere. Nor can it prove that what was captured is what the tool returned.
+//! It cannot prove that the log was never cut at its end or replaced as a whole: that needs an
+//! [attestation](crate::attest) kept elsewhere. Nor can it prove that what was captured is what the tool returned.
 
 use crate::Engine;
 use crate::derive::{Condensed, Source};

@@ -7,6 +7,8 @@ mod against;
 #[cfg(test)]
 mod answers;
 #[cfg(test)]
+mod attested;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod data;

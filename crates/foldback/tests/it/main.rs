@@ -3,6 +3,8 @@
 //! The modules are marked as tests so that the lints treat their helpers as such.
 
 #[cfg(test)]
+mod attested;
+#[cfg(test)]
 mod canaries;
 #[cfg(test)]
 mod capture;
