@@ -92,6 +92,8 @@ pub(crate) enum Command {
     Verify(command::verify::Args),
     /// Sign a statement of what the store holds now, for an auditor to keep elsewhere
     Attest(command::attest::Args),
+    /// Destroy content everywhere it stands in the store; what happened and was decided stays
+    Erase(command::erase::Args),
     /// Make and show the keys that sign attestations
     #[command(subcommand)]
     Keys(command::keys::Keys),

@@ -3,6 +3,7 @@
 pub(crate) mod assemble;
 pub(crate) mod attest;
 pub(crate) mod conversations;
+pub(crate) mod erase;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
 pub(crate) mod graph;
@@ -42,6 +43,7 @@ pub(crate) async fn run(
         Command::Explain(args) => explain::run(args, store, printer).await,
         Command::Verify(args) => verify::run(args, store, printer).await,
         Command::Attest(args) => attest::run(args, store, printer).await,
+        Command::Erase(args) => erase::run(args, store, printer).await,
         Command::Keys(command) => keys::run(command, printer),
         Command::Policy(args) => policy::run(args, store, printer).await,
         Command::Reference => crate::reference::run(printer),

@@ -138,6 +138,9 @@ fn hint(error: &Error) -> Option<&'static str> {
         Error::UnknownRecord { .. } | Error::Resolve(_) => {
             "`foldback graph` lists the records of a conversation"
         }
+        Error::UnknownAccount { .. } => {
+            "an account is named as it was for `foldback import --account`"
+        }
         Error::UnknownBranch { .. } | Error::UnknownParticipant { .. } => {
             "`foldback graph` lists branches and participants"
         }

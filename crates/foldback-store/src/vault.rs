@@ -12,8 +12,9 @@ use crate::manifest::LOCK;
 use crate::pack::{self, Header};
 use crate::recovery::{Cut, OpenError, io_error};
 use crate::storage::{FsStorage, MemoryStorage, Storage, StorageFile, read_range};
+use crate::vault_erase::{Erase, Erased, sweep};
 use crate::vault_index::{Entry, Pack, State, read_packs};
-use crate::vault_writer::{Message, Put, VaultWriter};
+use crate::vault_writer::{Message, Order, Put, VaultWriter};
 use crate::{GetError, PutError, VaultProblem, VaultReport, seal};
 use foldback_event::limits::PAYLOAD_BYTES_MAX;
 use foldback_event::{AccountId, Digest, ShortDigest};
@@ -154,6 +155,7 @@ impl Vault {
             lock = Some(taken.ok_or(OpenError::Locked { path })?);
             make_dir(&*storage, &root, &packs)?;
             make_dir(&*storage, &root, &keys)?;
+            sweep(&*storage, &packs).map_err(io_error("clear", &packs))?;
         }
         let keys = KeyStore::open(
             Arc::clone(&storage),
@@ -242,6 +244,22 @@ impl Vault {
 
     /// Reads a payload.
     pub fn get(&self, account: AccountId, address: &Digest) -> Result<Vec<u8>, GetError> {
+        match self.read(account, address) {
+            // An erasure elsewhere may have written its pack anew since.
+            Err(GetError::Corrupt { .. } | GetError::Io { .. })
+                if self.inner.shared.read_only && self.refresh() =>
+            {
+                self.read(account, address)
+            }
+            // Of an erased account nothing is missing.
+            Err(GetError::Missing { .. }) if self.inner.shared.keys.is_erased(account)? => {
+                Err(KeyError::Erased { account }.into())
+            }
+            read => read,
+        }
+    }
+
+    fn read(&self, account: AccountId, address: &Digest) -> Result<Vec<u8>, GetError> {
         let (path, file, entry) = self.find(account, address)?;
         let corrupt = || GetError::Corrupt {
             account,
@@ -281,6 +299,23 @@ impl Vault {
     /// Gives the number of payloads.
     pub fn count(&self) -> u64 {
         wide(self.inner.shared.state().entries.len())
+    }
+
+    /// Destroys payloads of an account: packs are written anew without them and the old bytes are
+    /// overwritten. It is durable when this returns, and what was queued before is stored first.
+    ///
+    /// After an error some of it may be done; erasing the same again ends it.
+    pub async fn erase(&self, account: AccountId, what: Erase) -> Result<Erased, PutError> {
+        let queue = self.inner.queue.as_ref().ok_or(PutError::ReadOnly)?;
+        let (reply, answer) = oneshot::channel();
+        let order = Order {
+            account,
+            what,
+            reply,
+        };
+        let queued = queue.send(Message::Erase(order)).await;
+        queued.map_err(|_| PutError::Closed)?;
+        answer.await.unwrap_or(Err(PutError::Closed))
     }
 
     /// Erases the key of an account: its payloads are unreadable from then on, and no key is made
@@ -347,6 +382,11 @@ impl Vault {
         report
     }
 
+    /// Reads what a writer elsewhere has done to the packs; tells whether it could.
+    fn refresh(&self) -> bool {
+        read_packs(&self.inner.shared, &mut VaultRecovery::default()).is_ok()
+    }
+
     fn find(
         &self,
         account: AccountId,
@@ -376,12 +416,7 @@ impl Vault {
         };
         match look() {
             // A writer elsewhere may have added it since.
-            Err(GetError::Missing { .. })
-                if shared.read_only
-                    && read_packs(shared, &mut VaultRecovery::default()).is_ok() =>
-            {
-                look()
-            }
+            Err(GetError::Missing { .. }) if shared.read_only && self.refresh() => look(),
             found => found,
         }
     }

@@ -56,6 +56,13 @@ impl State {
         );
     }
 
+    /// Forgets a pack and what stands in it.
+    pub(crate) fn remove_pack(&mut self, number: u64, path: &Path) {
+        self.packs.remove(&number);
+        self.entries.retain(|_, entry| entry.pack != number);
+        self.damaged.retain(|_, (file, _)| file != path);
+    }
+
     pub(crate) fn damage(&mut self, path: &Path, damage: &Damage) -> VaultProblem {
         let label = damage.header.map(|header| header.label);
         if let Some(label) = label {
@@ -82,6 +89,7 @@ pub(crate) fn read_packs(shared: &Shared, recovery: &mut VaultRecovery) -> Resul
     };
     let mut numbers: Vec<u64> = names.iter().filter_map(|name| pack::number(name)).collect();
     numbers.sort_unstable();
+    forget_gone(shared, &numbers);
     for number in &numbers {
         let path = pack::path(&shared.packs, *number);
         let known = shared.state().packs.get(number).cloned();
@@ -119,6 +127,19 @@ pub(crate) fn read_packs(shared: &Shared, recovery: &mut VaultRecovery) -> Resul
         }
     }
     Ok(())
+}
+
+/// Forgets packs that an erasure elsewhere has written anew.
+fn forget_gone(shared: &Shared, numbers: &[u64]) {
+    let mut state = shared.state_mut();
+    let gone = state
+        .packs
+        .iter()
+        .filter(|(number, _)| !numbers.contains(number));
+    let gone: Vec<(u64, PathBuf)> = gone.map(|(n, pack)| (*n, pack.path.clone())).collect();
+    for (number, path) in gone {
+        state.remove_pack(number, &path);
+    }
 }
 
 fn cut(

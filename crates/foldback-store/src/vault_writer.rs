@@ -8,6 +8,7 @@ use crate::keys::AccountKeys;
 use crate::pack::{self, Header};
 use crate::storage::{Access, LockGuard};
 use crate::vault::{Sealed, Shared};
+use crate::vault_erase::{self, Erase, Erased};
 use crate::vault_index::{Entry, Pack};
 use crate::{PutError, seal};
 use foldback_event::{AccountId, Digest};
@@ -30,9 +31,18 @@ pub(crate) struct Put {
     pub(crate) reply: Reply,
 }
 
+/// An erasure to be carried out.
+#[derive(Debug)]
+pub(crate) struct Order {
+    pub(crate) account: AccountId,
+    pub(crate) what: Erase,
+    pub(crate) reply: oneshot::Sender<Result<Erased, PutError>>,
+}
+
 #[derive(Debug)]
 pub(crate) enum Message {
     Put(Put),
+    Erase(Order),
 }
 
 #[derive(Debug)]
@@ -94,16 +104,40 @@ impl VaultWriter {
 
     /// Serves the queue until the last handle is gone.
     pub(crate) fn run(mut self) {
-        while let Some(Message::Put(first)) = self.queue.blocking_recv() {
-            let mut waiting = vec![first];
-            while waiting.len() < GROUP_PUTS_MAX {
-                match self.queue.try_recv() {
-                    Ok(Message::Put(put)) => waiting.push(put),
-                    Err(_) => break,
+        let mut waiting = Vec::new();
+        while let Some(first) = self.queue.blocking_recv() {
+            let mut next = Some(first);
+            while let Some(message) = next {
+                match message {
+                    Message::Put(put) => waiting.push(put),
+                    Message::Erase(order) => {
+                        self.serve(std::mem::take(&mut waiting));
+                        self.erase(order);
+                    }
                 }
+                let more = waiting.len() < GROUP_PUTS_MAX;
+                next = more.then(|| self.queue.try_recv().ok()).flatten();
             }
-            self.serve(waiting);
+            self.serve(std::mem::take(&mut waiting));
         }
+    }
+
+    fn erase(&mut self, order: Order) {
+        let erased = if self.poisoned {
+            Err(PutError::Poisoned)
+        } else {
+            let done = vault_erase::erase(&self.shared, order.account, &order.what);
+            done.map_err(|source| PutError::Io {
+                what: "erase in",
+                path: self.shared.packs.clone(),
+                source: Arc::new(source),
+            })
+        };
+        if let Ok(done) = &erased {
+            tracing::info!(count = done.payloads, packs = done.packs, "payloads erased");
+        }
+        // A caller that went away does not want the answer.
+        let _ = order.reply.send(erased);
     }
 
     fn serve(&mut self, waiting: Vec<Put>) {

@@ -10,6 +10,7 @@ mod memory;
 mod message;
 mod open;
 mod provenance;
+mod retention;
 mod run;
 mod tool;
 
@@ -124,6 +125,7 @@ impl Conversation<'_> {
     /// `first` lists the kinds that the command's first event may have: an id that was another
     /// command's is refused, since its events are no answer to this one.
     async fn begin(&self, first: &[Kind]) -> Result<Begun<'_>, Error> {
+        let pass = self.engine.pass().await;
         let loaded = self.engine.load(self.id).await?;
         if let Some(command) = self.command
             && let Some(done) = self.engine.log.batch(self.id, command).await?
@@ -149,7 +151,7 @@ impl Conversation<'_> {
                 actual,
             });
         }
-        let write = Write::new(self.engine, self.id, loaded);
+        let write = Write::new(self.engine, self.id, loaded, pass);
         Ok(Begun::Now(Pen {
             conversation: self,
             account,

@@ -56,6 +56,8 @@ pub struct Engine {
     pub(crate) account: AccountId,
     pub(crate) recovery: Option<Recovery>,
     pub(crate) path: Option<PathBuf>,
+    /// Held by all who write, and by an erasure alone: what it destroys no event in the making names.
+    pub(crate) writers: Arc<tokio::sync::RwLock<()>>,
     loaded: std::sync::Mutex<BTreeMap<ConversationId, Arc<tokio::sync::Mutex<Loaded>>>>,
 }
 
@@ -67,6 +69,9 @@ pub(crate) struct Loaded {
     /// Whether the graph may be ahead of the log, after an append that failed.
     pub(crate) stale: bool,
 }
+
+/// The part that a command has in writing; an erasure, which keeps all others out, needs none.
+pub(crate) type Pass = Option<tokio::sync::OwnedRwLockReadGuard<()>>;
 
 /// How many conversations are kept in memory; those in use are kept beyond it.
 const LOADED_MAX: usize = 256;
@@ -135,6 +140,7 @@ impl Engine {
             account: options.account.unwrap_or_else(default_account),
             recovery,
             path,
+            writers: Arc::default(),
             loaded: std::sync::Mutex::default(),
         }
     }
@@ -152,6 +158,11 @@ impl Engine {
     /// Gives the account of conversations that name none.
     pub fn account(&self) -> AccountId {
         self.account
+    }
+
+    /// Takes part in writing until the pass is dropped. It is taken before the conversation.
+    pub(crate) async fn pass(&self) -> Pass {
+        Some(Arc::clone(&self.writers).read_owned().await)
     }
 
     /// Gives the conversation in memory, folding it from the log first if it is not there.

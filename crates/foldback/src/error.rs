@@ -205,6 +205,18 @@ pub enum Error {
         /// What is wrong with it.
         source: foldback_trace::ContentError,
     },
+    /// The store holds no conversation of the account.
+    #[error("the store holds nothing of the account {account}")]
+    UnknownAccount {
+        /// The account.
+        account: foldback_event::AccountId,
+    },
+    /// A record is on hold, so its content may not be erased.
+    #[error("{record} is on hold, so nothing was erased")]
+    OnHold {
+        /// The record.
+        record: String,
+    },
     /// An attestation, or a key of attestations, does not read or does not hold.
     #[error(transparent)]
     Note(#[from] NoteError),
@@ -233,7 +245,8 @@ impl Error {
             | Self::UnknownPosition { .. }
             | Self::UnknownBranch { .. }
             | Self::UnknownParticipant { .. }
-            | Self::UnknownRecord { .. } => "FB0012",
+            | Self::UnknownRecord { .. }
+            | Self::UnknownAccount { .. } => "FB0012",
             Self::AmbiguousConversation { .. } | Self::Resolve(_) => "FB0013",
             Self::ConversationExists { .. } => "FB0014",
             Self::ConversationErased { .. } => "FB0015",
@@ -250,6 +263,7 @@ impl Error {
             Self::Source(_) => "FB0020",
             Self::Content { .. } => "FB0021",
             Self::Note(_) => "FB0022",
+            Self::OnHold { .. } => "FB0023",
             Self::Bug { .. } => "FB0099",
         }
     }
@@ -258,7 +272,7 @@ impl Error {
     pub const CODES: &'static [&'static str] = &[
         "FB0001", "FB0002", "FB0003", "FB0004", "FB0005", "FB0006", "FB0007", "FB0008", "FB0009",
         "FB0010", "FB0011", "FB0012", "FB0013", "FB0014", "FB0015", "FB0016", "FB0017", "FB0018",
-        "FB0019", "FB0020", "FB0021", "FB0022", "FB0099",
+        "FB0019", "FB0020", "FB0021", "FB0022", "FB0023", "FB0099",
     ];
 
     /// Gives a next step, where one is known.

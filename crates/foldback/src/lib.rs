@@ -13,6 +13,7 @@ mod clock;
 mod command;
 mod derive;
 mod engine;
+mod erase;
 mod error;
 mod evaluate;
 mod explaining;
@@ -34,6 +35,7 @@ pub use command::{
     Outcome, Promote, Provenance, REPAIR_TRIES_MAX, Recorded, RunEnding, StartRun, TakeCheckpoint,
 };
 pub use engine::{ConversationSummary, Engine, EventRow, Options, PayloadText, Recovery};
+pub use erase::{Erasure, Subject};
 pub use error::Error;
 pub use evaluate::{
     CACHE_WRITE_PERMILLE, EvaluatedRequest, Evaluation, Kept, Layout, Measure, Missing, Need,
@@ -56,7 +58,7 @@ pub use foldback_graph::{
     Finding, FindingCode, Relation, RelationKind, ResolveError, Resolved, RuntimeGraph, Transcript,
     Vertex, graph_text, node, transcript_text,
 };
-pub use foldback_store::{OpenError, RecoveryReport};
+pub use foldback_store::{Erased, OpenError, RecoveryReport};
 pub use foldback_trace::{
     Content, Format, Part, Prompt, PromptCall, PromptResult, SourceFile, Speaker, Turn, anthropic,
     openai,

@@ -79,6 +79,7 @@ impl Engine {
         };
         let mut last: BTreeMap<Thread, ContextAssembled> = BTreeMap::new();
         let mut new = Vec::new();
+        let pass = self.pass().await;
         let loaded = self.load(conversation).await?;
         if loaded.graph.position() == 0 {
             return Err(Error::UnknownConversation {
@@ -114,7 +115,11 @@ impl Engine {
         })
         .await?;
         drop(graph);
-        let mut write = Write::new(self, conversation, loaded);
+        let erased = loaded.graph.conversation().is_some_and(|c| c.erased);
+        if erased && !new.is_empty() {
+            return Err(Error::ConversationErased { conversation });
+        }
+        let mut write = Write::new(self, conversation, loaded, pass);
         if !new.is_empty() {
             self.know_policy(&mut write, policy).await?;
         }

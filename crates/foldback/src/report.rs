@@ -5,6 +5,7 @@
 
 mod against;
 mod attest;
+mod erase;
 mod evaluate;
 mod log;
 mod policy;
@@ -14,6 +15,7 @@ mod view;
 
 pub use against::{AgainstReport, JudgedRow, MovedRow};
 pub use attest::{AttestReport, AttestationRow, KeyReport, standing_text};
+pub use erase::EraseReport;
 pub use evaluate::{
     EvaluateRefusedRow, EvaluateReport, EvaluatedRow, KeptRow, LayoutRow, MissingRow,
 };

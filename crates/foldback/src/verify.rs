@@ -11,6 +11,7 @@
 use crate::Engine;
 use crate::derive::{Condensed, Source};
 use crate::engine::READ_CHUNK;
+use crate::erase::Citations;
 use crate::error::Error;
 use crate::policies::PolicyDocument;
 use foldback_assembly::reassemble;
@@ -85,16 +86,18 @@ impl Engine {
                 });
             }
         }
-        let mut wanted: BTreeSet<(AccountId, Digest, Digest)> = BTreeSet::new();
+        let mut citations = Citations::default();
         for conversation in self.log.conversations().await? {
-            self.verify_conversation(conversation, &mut wanted, &mut out)
+            self.verify_conversation(conversation, &mut citations, &mut out)
                 .await;
             out.conversations += 1;
             progress(out.conversations);
         }
+        let wanted = citations.live();
         out.payloads = wanted.len() as u64;
-        self.check_keys(&wanted, &mut out);
-        for problem in self.vault.check(wanted).problems {
+        self.check_erased(&citations, &mut out);
+        self.check_keys(wanted, &mut out);
+        for problem in self.vault.check(wanted.iter().copied()).problems {
             let place = problem
                 .file
                 .map(|file| format!("{} at {}", file.display(), problem.offset));
@@ -110,6 +113,24 @@ impl Engine {
             });
         }
         Ok(out)
+    }
+
+    /// Holds the vault to what was erased: an erasure that was cut short leaves bytes behind.
+    fn check_erased(&self, citations: &Citations, out: &mut Verification) {
+        let mut left = citations.gone();
+        left.retain(|(account, address)| self.vault.contains(*account, address));
+        for (account, address) in left {
+            out.problems.push(Problem {
+                code: "erasure",
+                conversation: None,
+                position: None,
+                place: None,
+                detail: format!(
+                    "the payload {address} of {account} was erased, and its bytes are in the vault \
+                     still: erase it again"
+                ),
+            });
+        }
     }
 
     /// Opens one payload of each account, which needs its key.
@@ -143,14 +164,14 @@ impl Engine {
     async fn verify_conversation(
         &self,
         conversation: ConversationId,
-        wanted: &mut BTreeSet<(AccountId, Digest, Digest)>,
+        citations: &mut Citations,
         out: &mut Verification,
     ) {
         let mut check = Check {
             engine: self,
             conversation,
             account: self.account,
-            wanted,
+            citations,
             out,
             policies: BTreeMap::new(),
         };
@@ -162,6 +183,7 @@ impl Engine {
             }
         };
         check.refold(&events);
+        check.citations.take(check.account, &events);
     }
 }
 
@@ -169,7 +191,7 @@ struct Check<'c> {
     engine: &'c Engine,
     conversation: ConversationId,
     account: AccountId,
-    wanted: &'c mut BTreeSet<(AccountId, Digest, Digest)>,
+    citations: &'c mut Citations,
     out: &'c mut Verification,
     policies: BTreeMap<Digest, Result<PolicyDocument, String>>,
 }
@@ -237,14 +259,9 @@ impl Check<'_> {
             if let Body::ConversationOpened(body) = &event.body {
                 self.account = body.account;
             }
-            for payload in event.body.payloads() {
-                self.wanted
-                    .insert((self.account, payload.address, payload.sealed_digest));
-            }
             if let Body::PolicyRegistered(body) = &event.body {
                 let account = crate::policies::policy_account();
-                self.wanted
-                    .insert((account, body.document.address, body.document.sealed_digest));
+                self.citations.keep(account, &body.document);
                 let read = self
                     .engine
                     .open_policy(&body.digest, &body.document, &body.name);

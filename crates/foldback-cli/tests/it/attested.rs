@@ -82,7 +82,8 @@ fn what_is_no_attestation_or_signed_by_another_is_refused() {
     let note = sandbox.run(&["attest", "--key", "one"]).exits(0).stdout;
     sandbox.write("note", &note);
     let events = note.lines().nth(1).expect("a count").to_owned();
-    sandbox.write("changed", note.replacen(&events, "7", 1));
+    let (line, other) = (format!("\n{events}\n"), "\n7\n");
+    sandbox.write("changed", note.replacen(&line, other, 1));
     sandbox.write("story", "Once upon a time\n");
     let signer = sandbox.run(&["keys", "show", "one"]).exits(0).stdout;
     sandbox.write("one.pub", &signer);

@@ -17,6 +17,8 @@ mod documents;
 #[cfg(test)]
 mod durability;
 #[cfg(test)]
+mod erased;
+#[cfg(test)]
 mod rehydrate;
 #[cfg(test)]
 mod sandbox;

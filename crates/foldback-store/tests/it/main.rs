@@ -16,3 +16,5 @@ mod opening;
 mod support;
 mod vault;
 mod vault_damage;
+#[cfg(test)]
+mod vault_erase;

@@ -76,6 +76,7 @@ impl Engine {
     pub async fn open_conversation(&self, new: NewConversation) -> Result<Opened, Error> {
         let first = self.clock.event_id();
         let id = new.id.unwrap_or_else(|| ConversationId::derive(first, 0));
+        let pass = self.pass().await;
         let loaded = self.load(id).await?;
         if loaded.graph.conversation().is_some() {
             let batch = self.log.batch(id, opening(id)).await?;
@@ -96,7 +97,7 @@ impl Engine {
         let name = new.user_name.as_ref().and_then(|_| refs.next());
         let second = self.clock.event_id();
         let opened = opened(id, &[first, second])?;
-        let mut write = Write::new(self, id, loaded);
+        let mut write = Write::new(self, id, loaded, pass);
         let draft = |event_id, body| Draft {
             event_id,
             occurred_at: None,

@@ -55,7 +55,7 @@ impl Engine {
                 continue;
             };
             let title = match &conversation.title {
-                Some(title) => Some(self.text(conversation.account, title)?.or_notice()),
+                Some(title) => Some(self.text_of(&loaded.graph, title)?.or_notice()),
                 None => None,
             };
             let began = (conversation.origin.at, id);
@@ -189,6 +189,9 @@ impl Engine {
         graph: &RuntimeGraph,
         payload: &PayloadRef,
     ) -> Result<PayloadText, Error> {
+        if graph.is_erased(&payload.address) {
+            return Ok(PayloadText::Erased);
+        }
         self.text(self.account_of(graph), payload)
     }
 }

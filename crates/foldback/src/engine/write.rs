@@ -1,6 +1,6 @@
 //! One append: events are made, folded and chained in memory, then written at once or not at all.
 
-use super::Loaded;
+use super::{Loaded, Pass};
 use crate::Engine;
 use crate::error::Error;
 use foldback_event::{
@@ -29,6 +29,8 @@ pub(crate) struct Write<'e> {
     loaded: OwnedMutexGuard<Loaded>,
     first: u64,
     events: Vec<NewEvent>,
+    /// Given back when the write is done or dropped.
+    _pass: Pass,
 }
 
 impl<'e> Write<'e> {
@@ -36,6 +38,7 @@ impl<'e> Write<'e> {
         engine: &'e Engine,
         conversation: ConversationId,
         loaded: OwnedMutexGuard<Loaded>,
+        pass: Pass,
     ) -> Self {
         let first = loaded.graph.position() + 1;
         Self {
@@ -44,6 +47,7 @@ impl<'e> Write<'e> {
             loaded,
             first,
             events: Vec::new(),
+            _pass: pass,
         }
     }
 

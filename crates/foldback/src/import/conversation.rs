@@ -22,6 +22,7 @@ impl<'s> Importer<'s> {
         mut self,
         file: (Digest, u64),
     ) -> Result<ImportedConversation, Error> {
+        let pass = self.engine.pass().await;
         let loaded = self.engine.load(self.id).await?;
         if loaded.graph.position() > 0 {
             let positions = &mut self.positions;
@@ -41,7 +42,7 @@ impl<'s> Importer<'s> {
                 conversation: self.id,
             });
         }
-        let mut write = Write::new(self.engine, self.id, loaded);
+        let mut write = Write::new(self.engine, self.id, loaded, pass);
         self.open(&mut write).await?;
         let mut next = 0;
         while next < self.source.records.len() {

@@ -17,6 +17,8 @@ mod concurrency;
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
+mod erased;
+#[cfg(test)]
 mod evaluate;
 #[cfg(test)]
 mod explained;
