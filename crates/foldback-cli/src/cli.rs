@@ -92,6 +92,11 @@ pub(crate) enum Command {
     Verify(command::verify::Args),
     /// Sign a statement of what the store holds now, for an auditor to keep elsewhere
     Attest(command::attest::Args),
+    /// Write what the store holds for others
+    #[command(subcommand)]
+    Export(command::export::Export),
+    /// Check an audit bundle, without the store that it is from
+    Audit(command::audit::Args),
     /// Destroy content everywhere it stands in the store; what happened and was decided stays
     Erase(command::erase::Args),
     /// Make and show the keys that sign attestations

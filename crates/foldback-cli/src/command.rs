@@ -2,10 +2,12 @@
 
 pub(crate) mod assemble;
 pub(crate) mod attest;
+pub(crate) mod audit;
 pub(crate) mod conversations;
 pub(crate) mod erase;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
+pub(crate) mod export;
 pub(crate) mod graph;
 pub(crate) mod import;
 pub(crate) mod keys;
@@ -43,6 +45,8 @@ pub(crate) async fn run(
         Command::Explain(args) => explain::run(args, store, printer).await,
         Command::Verify(args) => verify::run(args, store, printer).await,
         Command::Attest(args) => attest::run(args, store, printer).await,
+        Command::Export(command) => export::run(command, store, printer).await,
+        Command::Audit(args) => audit::run(args, printer),
         Command::Erase(args) => erase::run(args, store, printer).await,
         Command::Keys(command) => keys::run(command, printer),
         Command::Policy(args) => policy::run(args, store, printer).await,

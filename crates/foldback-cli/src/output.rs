@@ -1,7 +1,7 @@
 //! Files that a command writes where it is told to: never over one that is there.
 
 use crate::error::CliError;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
 
@@ -16,6 +16,13 @@ pub(crate) enum Access {
 
 /// Writes a new file; one that is there already is an error and stays as it is.
 pub(crate) fn create(path: &Path, bytes: &[u8], access: Access) -> Result<(), CliError> {
+    let mut file = open(path, access)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    written.map_err(|source| failed(path, source))
+}
+
+/// Makes a new file to be written.
+pub(crate) fn open(path: &Path, access: Access) -> Result<File, CliError> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -24,11 +31,12 @@ pub(crate) fn create(path: &Path, bytes: &[u8], access: Access) -> Result<(), Cl
     }
     #[cfg(not(unix))]
     let _ = access;
-    let written = options
-        .open(path)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
-    written.map_err(|source| CliError::NewFile {
+    options.open(path).map_err(|source| failed(path, source))
+}
+
+fn failed(path: &Path, source: std::io::Error) -> CliError {
+    CliError::NewFile {
         path: path.to_owned(),
         source,
-    })
+    }
 }

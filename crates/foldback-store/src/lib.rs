@@ -50,6 +50,7 @@ pub use log_error::{AppendError, ReadError};
 pub use manifest::FORMAT;
 pub use memory_log::MemoryLog;
 pub use recovery::{CacheUse, Cut, OpenError, RecoveryReport};
+pub use seal::SealedPayload;
 pub use storage::{Access, FsStorage, LockGuard, MemoryStorage, Storage, StorageFile};
 pub use vault::{Sealed, Vault, VaultOptions, VaultRecovery};
 pub use vault_erase::{Erase, Erased};

@@ -56,6 +56,59 @@ impl Label {
     }
 }
 
+/// A payload as it is sealed, with what is known of it without its key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SealedPayload {
+    pub(crate) label: Label,
+    pub(crate) sealed: Vec<u8>,
+}
+
+impl SealedPayload {
+    /// Puts one together from its parts.
+    pub const fn new(
+        account: AccountId,
+        address: Digest,
+        nonce: [u8; 24],
+        plain_bytes: u64,
+        compressed: bool,
+        sealed: Vec<u8>,
+    ) -> Self {
+        let label = Label {
+            account,
+            address,
+            nonce,
+            plain_bytes,
+            compressed,
+        };
+        Self { label, sealed }
+    }
+
+    /// Computes the digest that events name, over all of its parts.
+    pub fn digest(&self) -> Digest {
+        self.label.digest(&self.sealed)
+    }
+
+    /// Gives the nonce.
+    pub const fn nonce(&self) -> &[u8; 24] {
+        &self.label.nonce
+    }
+
+    /// Gives the length of the plain bytes.
+    pub const fn plain_bytes(&self) -> u64 {
+        self.label.plain_bytes
+    }
+
+    /// Tells whether the plain bytes were compressed.
+    pub const fn compressed(&self) -> bool {
+        self.label.compressed
+    }
+
+    /// Gives the sealed bytes.
+    pub fn sealed(&self) -> &[u8] {
+        &self.sealed
+    }
+}
+
 /// Seals a payload.
 pub(crate) fn seal(
     keys: &AccountKeys,

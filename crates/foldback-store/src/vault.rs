@@ -11,11 +11,12 @@ use crate::keys::{AccountKeys, KeyError, KeyStore};
 use crate::manifest::LOCK;
 use crate::pack::{self, Header};
 use crate::recovery::{Cut, OpenError, io_error};
+use crate::seal::{self, Label, SealedPayload};
 use crate::storage::{FsStorage, MemoryStorage, Storage, StorageFile, read_range};
 use crate::vault_erase::{Erase, Erased, sweep};
 use crate::vault_index::{Entry, Pack, State, read_packs};
 use crate::vault_writer::{Message, Order, Put, VaultWriter};
-use crate::{GetError, PutError, VaultProblem, VaultReport, seal};
+use crate::{GetError, PutError, VaultProblem, VaultReport};
 use foldback_event::limits::PAYLOAD_BYTES_MAX;
 use foldback_event::{AccountId, Digest, ShortDigest};
 use std::fmt;
@@ -259,7 +260,33 @@ impl Vault {
         }
     }
 
+    /// Reads a payload as it is sealed, which takes no key.
+    pub fn get_sealed(
+        &self,
+        account: AccountId,
+        address: &Digest,
+    ) -> Result<SealedPayload, GetError> {
+        let (label, sealed) = self.read_sealed(account, address)?;
+        Ok(SealedPayload { label, sealed })
+    }
+
     fn read(&self, account: AccountId, address: &Digest) -> Result<Vec<u8>, GetError> {
+        let (path, _, entry) = self.find(account, address)?;
+        let keys = self.inner.shared.keys.get(account, || false)?;
+        let (label, sealed) = self.read_sealed(account, address)?;
+        seal::open(&keys, &label, &sealed).ok_or(GetError::Corrupt {
+            account,
+            address: *address,
+            file: path,
+            offset: entry.offset,
+        })
+    }
+
+    fn read_sealed(
+        &self,
+        account: AccountId,
+        address: &Digest,
+    ) -> Result<(Label, Vec<u8>), GetError> {
         let (path, file, entry) = self.find(account, address)?;
         let corrupt = || GetError::Corrupt {
             account,
@@ -267,7 +294,6 @@ impl Vault {
             file: path.clone(),
             offset: entry.offset,
         };
-        let keys = self.inner.shared.keys.get(account, || false)?;
         let bytes =
             read_range(&*file, entry.offset, entry.bytes).map_err(|source| GetError::Io {
                 path: path.clone(),
@@ -282,7 +308,7 @@ impl Vault {
         if !fits {
             return Err(corrupt());
         }
-        seal::open(&keys, &header.label, sealed).ok_or_else(corrupt)
+        Ok((header.label, sealed.to_vec()))
     }
 
     /// Says whether a payload is there, readable or not.

@@ -12,7 +12,7 @@ mod note;
 mod tree;
 
 pub use note::{NoteError, Signature, SigningKey, VerifyingKey};
-pub use tree::{Hash, Tree, leaf_hash, root_of};
+pub use tree::{Hash, Tree, leaf_hash, proof_of, root_of};
 
 use crate::Engine;
 use crate::engine::READ_CHUNK;
@@ -123,7 +123,7 @@ impl Engine {
     /// [`Error`] if the log cannot be read.
     pub async fn attest(&self, key: &SigningKey) -> Result<Attestation, Error> {
         let mut tree = Tree::default();
-        self.leaves(|leaf| tree.push(leaf)).await?;
+        self.leaves(|_, leaf| tree.push(leaf)).await?;
         let (store, events, root) = (self.store_id(), tree.len(), tree.root());
         let mut text = String::new();
         let _ = writeln!(text, "{ORIGIN}{store}");
@@ -153,7 +153,7 @@ impl Engine {
         if sizes.contains(&0) {
             roots.insert(0, tree.root());
         }
-        self.leaves(|leaf| {
+        self.leaves(|_, leaf| {
             tree.push(leaf);
             if sizes.contains(&tree.len()) {
                 roots.insert(tree.len(), tree.root());
@@ -185,7 +185,10 @@ impl Engine {
 
     /// Walks the leaves of the tree over the log, computing every chain anew: what a record says of its
     /// own hash is not believed.
-    async fn leaves(&self, mut each: impl FnMut(Hash)) -> Result<(), Error> {
+    pub(crate) async fn leaves(
+        &self,
+        mut each: impl FnMut(ConversationId, Hash),
+    ) -> Result<(), Error> {
         let mut heads: BTreeMap<ConversationId, Digest> = BTreeMap::new();
         // The order of the store is that of its one partition; a log of several would need a tree each.
         let [partition] = self.log.partitions()[..] else {
@@ -204,7 +207,8 @@ impl Engine {
             for stored in &chunk {
                 let head = heads.entry(stored.conversation).or_insert(GENESIS);
                 *head = chain_hash(head, &stored.record);
-                each(leaf_hash(&leaf(stored.conversation, stored.version, head)));
+                let leaf = leaf(stored.conversation, stored.version, head);
+                each(stored.conversation, leaf_hash(&leaf));
             }
         }
     }

@@ -205,6 +205,15 @@ pub enum Error {
         /// What is wrong with it.
         source: foldback_trace::ContentError,
     },
+    /// An attestation does not cover what it is to prove.
+    #[error("the attestation cannot prove it: {text}")]
+    NotAttested {
+        /// Why.
+        text: String,
+    },
+    /// An export could not be written.
+    #[error("cannot write the export")]
+    Export(#[source] std::io::Error),
     /// The store holds no conversation of the account.
     #[error("the store holds nothing of the account {account}")]
     UnknownAccount {
@@ -262,7 +271,8 @@ impl Error {
             Self::Detect(_) => "FB0019",
             Self::Source(_) => "FB0020",
             Self::Content { .. } => "FB0021",
-            Self::Note(_) => "FB0022",
+            Self::Note(_) | Self::NotAttested { .. } => "FB0022",
+            Self::Export(_) => "FB0024",
             Self::OnHold { .. } => "FB0023",
             Self::Bug { .. } => "FB0099",
         }
@@ -272,7 +282,7 @@ impl Error {
     pub const CODES: &'static [&'static str] = &[
         "FB0001", "FB0002", "FB0003", "FB0004", "FB0005", "FB0006", "FB0007", "FB0008", "FB0009",
         "FB0010", "FB0011", "FB0012", "FB0013", "FB0014", "FB0015", "FB0016", "FB0017", "FB0018",
-        "FB0019", "FB0020", "FB0021", "FB0022", "FB0023", "FB0099",
+        "FB0019", "FB0020", "FB0021", "FB0022", "FB0023", "FB0024", "FB0099",
     ];
 
     /// Gives a next step, where one is known.

@@ -8,6 +8,7 @@
 //! it ever made.
 
 pub mod attest;
+pub mod audit;
 mod classify;
 mod clock;
 mod command;

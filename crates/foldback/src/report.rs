@@ -5,6 +5,7 @@
 
 mod against;
 mod attest;
+mod audit;
 mod erase;
 mod evaluate;
 mod log;
@@ -15,6 +16,7 @@ mod view;
 
 pub use against::{AgainstReport, JudgedRow, MovedRow};
 pub use attest::{AttestReport, AttestationRow, KeyReport, standing_text};
+pub use audit::{AuditReport, ExportReport};
 pub use erase::EraseReport;
 pub use evaluate::{
     EvaluateRefusedRow, EvaluateReport, EvaluatedRow, KeptRow, LayoutRow, MissingRow,
@@ -237,16 +239,21 @@ pub struct ProblemRow {
     pub detail: String,
 }
 
-impl VerifyReport {
-    /// Makes the report of a verification.
-    pub fn new(found: &Verification) -> Self {
-        let problem = |problem: &crate::Problem| ProblemRow {
+impl ProblemRow {
+    fn new(problem: &crate::Problem) -> Self {
+        Self {
             code: problem.code,
             conversation: problem.conversation.map(|id| id.to_string()),
             position: problem.position,
             place: problem.place.clone(),
             detail: problem.detail.clone(),
-        };
+        }
+    }
+}
+
+impl VerifyReport {
+    /// Makes the report of a verification.
+    pub fn new(found: &Verification) -> Self {
         Self {
             schema: "foldback.verify/1",
             ok: found.ok(),
@@ -258,7 +265,7 @@ impl VerifyReport {
             memories: found.memories,
             memories_skipped: found.memories_skipped,
             attestations: Vec::new(),
-            problems: found.problems.iter().map(problem).collect(),
+            problems: found.problems.iter().map(ProblemRow::new).collect(),
         }
     }
 }

@@ -8,20 +8,20 @@
 //! It cannot prove that the log was never cut at its end or replaced as a whole: that needs an
 //! [attestation](crate::attest) kept elsewhere. Nor can it prove that what was captured is what the tool returned.
 
+mod decisions;
+
+pub(crate) use decisions::{Decisions, Policies};
+
 use crate::Engine;
 use crate::derive::{Condensed, Source};
 use crate::engine::READ_CHUNK;
 use crate::erase::Citations;
 use crate::error::Error;
-use crate::policies::PolicyDocument;
-use foldback_assembly::reassemble;
-use foldback_event::kind::{ContextAssembled, ToolMemoryDerived};
-use foldback_event::{
-    AccountId, AssemblyId, Body, CallStatus, ConversationId, Digest, Event, PayloadRef,
-};
+use foldback_event::kind::ToolMemoryDerived;
+use foldback_event::{AccountId, Body, CallStatus, ConversationId, Digest, Event, PayloadRef};
 use foldback_graph::RuntimeGraph;
 use foldback_store::{EventLog, GetError, KeyError, Log};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Something that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -173,7 +173,7 @@ impl Engine {
             account: self.account,
             citations,
             out,
-            policies: BTreeMap::new(),
+            policies: Policies::new(),
         };
         let events = match check.read().await {
             Ok(events) => events,
@@ -193,7 +193,7 @@ struct Check<'c> {
     account: AccountId,
     citations: &'c mut Citations,
     out: &'c mut Verification,
-    policies: BTreeMap<Digest, Result<PolicyDocument, String>>,
+    policies: Policies,
 }
 
 impl Check<'_> {
@@ -253,8 +253,6 @@ impl Check<'_> {
 
     /// Folds once from nothing, and at each recorded position decides again.
     fn refold(&mut self, events: &[Event]) {
-        let mut recorded: BTreeMap<u64, Vec<(u64, &ContextAssembled)>> = BTreeMap::new();
-        let mut by_id: BTreeMap<AssemblyId, &ContextAssembled> = BTreeMap::new();
         for event in events {
             if let Body::ConversationOpened(body) = &event.body {
                 self.account = body.account;
@@ -268,59 +266,26 @@ impl Check<'_> {
                 self.policies
                     .insert(body.digest, read.map_err(|error| error.to_string()));
             }
-            if let Body::ContextAssembled(body) = &event.body {
-                let at = (event.envelope.version, body);
-                by_id.entry(body.assembly).or_insert(body);
-                recorded.entry(body.request.position).or_default().push(at);
-            }
         }
+        let mut decisions = Decisions::of(events);
         let mut graph = RuntimeGraph::default();
         for event in events {
             graph.apply(event);
-            for (version, body) in recorded.remove(&graph.position()).unwrap_or_default() {
-                let previous = body.request.extends.as_ref();
-                let previous = previous.and_then(|id| by_id.get(id)).copied();
-                self.reproduce(&graph, version, body, previous);
+            for (version, verdict) in decisions.again(&graph, &self.policies) {
+                self.out.assemblies += 1;
+                match verdict {
+                    Ok(()) => self.out.reproduced += 1,
+                    Err(detail) => self.problem("assembly", Some(version), detail),
+                }
             }
             if let Body::ToolMemoryDerived(body) = &event.body {
                 self.derive_again(&graph, event.envelope.version, body);
             }
         }
-        for (position, bodies) in recorded {
-            for (version, _) in bodies {
-                let detail = format!("it names position {position}, which does not exist");
-                self.out.assemblies += 1;
-                self.problem("assembly", Some(version), detail);
-            }
-        }
-    }
-
-    fn reproduce(
-        &mut self,
-        graph: &RuntimeGraph,
-        version: u64,
-        body: &ContextAssembled,
-        previous: Option<&ContextAssembled>,
-    ) {
-        self.out.assemblies += 1;
-        let verdict = match self.policies.get(&body.policy) {
-            None => Err(format!(
-                "its policy {} is not registered",
-                body.policy.short()
-            )),
-            Some(Err(error)) => Err(error.clone()),
-            Some(Ok(policy)) => match reassemble(graph, policy.policy(), body, previous) {
-                Err(error) => Err(error.to_string()),
-                Ok(again) => match again.differences(body) {
-                    Err(error) => Err(error.to_string()),
-                    Ok(differences) if differences.is_empty() => Ok(()),
-                    Ok(differences) => Err(format!("differs in {}", differences.join(", "))),
-                },
-            },
-        };
-        match verdict {
-            Ok(()) => self.out.reproduced += 1,
-            Err(detail) => self.problem("assembly", Some(version), detail),
+        for (version, position) in decisions.left() {
+            let detail = format!("it names position {position}, which does not exist");
+            self.out.assemblies += 1;
+            self.problem("assembly", Some(version), detail);
         }
     }
 

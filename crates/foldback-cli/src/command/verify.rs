@@ -133,25 +133,36 @@ pub(crate) fn outcome(found: &Verification) -> Outcome {
 /// How many problems are told one by one.
 const PROBLEMS_MAX: usize = 20;
 
-pub(crate) fn print(found: &Verification, printer: &mut Printer) -> Result<(), CliError> {
+/// Tells what does not hold, each with its place.
+pub(crate) fn told(problems: &[Problem], printer: &mut Printer) -> Result<(), CliError> {
     let shown = if printer.is_verbose() {
         usize::MAX
     } else {
         PROBLEMS_MAX
     };
-    for problem in found.problems.iter().take(shown) {
+    for problem in problems.iter().take(shown) {
         let mut place = Vec::new();
         place.extend(problem.place.clone());
         place.extend(problem.conversation.map(|id| id.short()));
         place.extend(problem.position.map(|at| format!("position {at}")));
+        let place = if place.is_empty() {
+            String::new()
+        } else {
+            format!(" in {}", place.join(", "))
+        };
         let (label, code) = (styled(Style::Bad, "problem:"), problem.code);
-        printer.wrapped("", &format!("{label} {code} in {}", place.join(", ")))?;
+        printer.wrapped("", &format!("{label} {code}{place}"))?;
         printer.wrapped("  ", &problem.detail)?;
     }
-    if found.problems.len() > shown {
-        let more = found.problems.len() - shown;
+    if problems.len() > shown {
+        let more = problems.len() - shown;
         printer.line(&format!("and {more} more: -v lists them"))?;
     }
+    Ok(())
+}
+
+pub(crate) fn print(found: &Verification, printer: &mut Printer) -> Result<(), CliError> {
+    told(&found.problems, printer)?;
     let label = if found.ok() {
         styled(Style::Good, "verified:")
     } else {

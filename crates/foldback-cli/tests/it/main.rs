@@ -9,6 +9,8 @@ mod answers;
 #[cfg(test)]
 mod attested;
 #[cfg(test)]
+mod audited;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod data;

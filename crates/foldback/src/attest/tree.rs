@@ -62,6 +62,34 @@ fn node_hash(left: &Hash, right: &Hash) -> Hash {
     hasher.finalize().into()
 }
 
+/// Makes the proof that a leaf is in the tree over all of them (RFC 6962, section 2.1.1): the roots
+/// beside its way up, the lowest first; none if there is no such leaf.
+pub fn proof_of(leaves: &[Hash], index: usize) -> Option<Vec<Hash>> {
+    let mut out = Vec::new();
+    let (mut part, mut at) = (leaves, index);
+    if at >= part.len() {
+        return None;
+    }
+    while part.len() > 1 {
+        // The largest power of two below the number of leaves is the size of the left half.
+        let half = part.len().next_power_of_two() / 2;
+        let (left, right) = part.split_at_checked(half)?;
+        let beside = if at < half { right } else { left };
+        let mut tree = Tree::default();
+        for leaf in beside {
+            tree.push(*leaf);
+        }
+        out.push(tree.root());
+        (part, at) = if at < half {
+            (left, at)
+        } else {
+            (right, at - half)
+        };
+    }
+    out.reverse();
+    Some(out)
+}
+
 /// Computes the root to which a proof of inclusion leads (RFC 9162, section 2.1.3.2); none if it cannot
 /// be one of that leaf in a tree of that size.
 pub fn root_of(leaf: Hash, index: u64, size: u64, proof: &[Hash]) -> Option<Hash> {

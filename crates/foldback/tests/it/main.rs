@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod attested;
 #[cfg(test)]
+mod audited;
+#[cfg(test)]
 mod canaries;
 #[cfg(test)]
 mod capture;
