@@ -73,9 +73,13 @@ pub fn standing_text(known: &Attestation, standing: Standing) -> Option<String> 
             known.store
         ),
         Standing::Shorter { events } => format!(
-            "the log ends at event {events} of the store, and {attested} were attested: events {} to \
-             {attested} are gone, so its end was cut or an old copy was put in its place",
-            events + 1
+            "the log ends at event {events} of the store, and {attested} were attested: {} gone, so its \
+             end was cut or an old copy was put in its place",
+            if events + 1 == attested {
+                format!("event {attested} is")
+            } else {
+                format!("events {} to {attested} are", events + 1)
+            }
         ),
         Standing::Rewritten { sound } => format!(
             "events {} to {attested} of the store are not those that were attested: one of them was \
