@@ -105,6 +105,19 @@ fn listed(parts: &[String], chars_max: usize) -> String {
     }
 }
 
+/// Puts visible signs in the place of characters that would steer a terminal or turn the direction of a
+/// line: content is somebody else's. Ends of lines and tabs stay.
+pub(crate) fn tame(text: &str) -> String {
+    let sign = |c: char| match c {
+        '\n' | '\t' => c,
+        '\u{7f}' => '\u{2421}',
+        '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
+        '\u{80}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        other => other,
+    };
+    text.replace("\r\n", "\n").chars().map(sign).collect()
+}
+
 /// Puts a text on one line of at most so many characters.
 pub(crate) fn shorten(text: &str, chars_max: usize) -> String {
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -203,6 +216,14 @@ pub(crate) fn share(part: u64, whole: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_that_steers_a_terminal_is_left_in_content() {
+        let text = "a\u{1b}[31mred\u{7}\r\nnext\tone\rback\u{9b}2J \u{202e}desrever\u{7f}";
+        let tamed =
+            "a\u{241b}[31mred\u{2407}\nnext\tone\u{240d}back\u{fffd}2J \u{fffd}desrever\u{2421}";
+        assert_eq!(tame(text), tamed);
+    }
 
     #[test]
     fn figures_and_shares_are_exact() {

@@ -124,6 +124,11 @@ impl Printer {
         self.line(text.strip_suffix('\n').unwrap_or(text))
     }
 
+    /// Writes content, which is somebody else's: what would steer a terminal is made visible.
+    pub(crate) fn content(&mut self, text: &str) -> Result<(), CliError> {
+        self.text(&columns::tame(text))
+    }
+
     /// Writes bytes of the answer as they are, with nothing added.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), CliError> {
         self.finish()?;
@@ -179,7 +184,7 @@ impl Printer {
             self.err,
             "{} {}",
             styled(Style::Bad, "error:"),
-            report.message
+            columns::tame(&report.message)
         );
         if let Some(hint) = report.hint {
             let _ = writeln!(self.err, "{} {hint}", styled(Style::Hint, "hint:"));

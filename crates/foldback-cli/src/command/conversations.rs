@@ -32,7 +32,7 @@ pub(crate) async fn run(
             row.id.short(),
             figure(row.events),
             figure(row.messages),
-            row.title.clone().unwrap_or_else(|| "(untitled)".to_owned()),
+            columns::tame(row.title.as_deref().unwrap_or("(untitled)")),
         ]);
     }
     let width = if printer.is_verbose() {

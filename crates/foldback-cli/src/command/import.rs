@@ -157,7 +157,8 @@ fn print(rows: &[ImportedConversation], printer: &mut Printer) -> Result<(), Cli
 fn paragraph(row: &ImportedConversation, printer: &mut Printer) -> Result<(), CliError> {
     let id = row.id.short();
     let room = columns::WIDTH - 2 - id.chars().count();
-    let title = columns::shorten(row.title.as_deref().unwrap_or("(untitled)"), room);
+    let title = columns::tame(row.title.as_deref().unwrap_or("(untitled)"));
+    let title = columns::shorten(&title, room);
     printer.line(&format!("{id}  {}", styled(Style::Title, &title)))?;
     let holds = format!(
         "{}, {}, {}, {}",
@@ -195,7 +196,7 @@ fn table(rows: &[ImportedConversation], printer: &mut Printer) -> Result<(), Cli
             figure(row.messages),
             figure(row.tool_calls),
             figure(row.findings.values().sum()),
-            row.title.clone().unwrap_or_default(),
+            columns::tame(row.title.as_deref().unwrap_or_default()),
         ]);
     }
     let width = if printer.is_verbose() {

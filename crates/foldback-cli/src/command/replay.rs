@@ -198,7 +198,7 @@ async fn requests(engine: &Engine, replay: &Replay, printer: &mut Printer) -> Re
         None => String::new(),
     };
     let room = columns::WIDTH - 2 - id.chars().count();
-    let title = columns::shorten(&title, room);
+    let title = columns::shorten(&columns::tame(&title), room);
     printer.line(&format!("{id}  {}", styled(Style::Title, &title)))?;
     let mut table = Table::new(&[
         "request", ">at", ">replay", ">sent", ">share", ">in", ">out", "why out",

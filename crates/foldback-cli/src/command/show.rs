@@ -98,7 +98,7 @@ fn print(report: &ShowReport, printer: &mut Printer) -> Result<(), CliError> {
         let title = shorten(&format!("{name} ({kind}, {size})"), WIDTH);
         printer.line(&styled(Style::Title, &title))?;
         match &payload.text {
-            Some(text) => printer.text(text)?,
+            Some(text) => printer.content(text)?,
             None => printer.line("[not readable]")?,
         }
     }

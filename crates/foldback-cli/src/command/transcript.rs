@@ -55,7 +55,7 @@ pub(crate) async fn run(
         let report = TranscriptReport::new(id, &graph, &transcript, &text);
         printer.json(&report)?;
     } else {
-        printer.text(&transcript_text(&graph, &transcript, &text))?;
+        printer.content(&transcript_text(&graph, &transcript, &text))?;
         let others: Vec<String> = graph
             .branches()
             .filter(|node| node.id != transcript.branch)

@@ -254,3 +254,21 @@ fn a_flipped_byte_is_placed() {
     );
     assert!(ran.stdout.contains("NOT verified"), "{}", ran.text());
 }
+
+#[test]
+fn content_cannot_steer_the_terminal_that_shows_it() {
+    let sandbox = Sandbox::new();
+    let hostile = r#"[{"role":"user","content":"bell \u0007 title \u001b]0;owned\u0007 back\rover \u202e"},{"role":"assistant","content":"so"}]"#;
+    sandbox.write("hostile.json", hostile);
+    let mut told = sandbox.run(&["replay", "hostile.json"]).exits(0).text();
+    for arguments in [&["transcript"][..], &["conversations"]] {
+        told.push_str(&sandbox.run(arguments).exits(0).text());
+    }
+    let steers = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+    assert!(!told.contains(steers), "{told:?}");
+    assert!(told.contains("bell ␇ title ␛]0;owned␇ back␍over"), "{told}");
+    // Programs get it as it was said.
+    let report = sandbox.run(&["--json", "transcript"]).exits(0).json();
+    let text = report.to_string();
+    assert!(text.contains(r"\u001b]0;owned"), "{text}");
+}
