@@ -143,6 +143,12 @@ impl Printer {
         self.line(&text)
     }
 
+    /// Writes one of many answers for programs, on a line of its own.
+    pub(crate) fn json_line<T: Serialize>(&mut self, row: &T) -> Result<(), CliError> {
+        let text = serde_json::to_string(row).map_err(CliError::Json)?;
+        self.line(&text)
+    }
+
     /// Says something beside the answer; a stderr that is gone is no reason to stop.
     pub(crate) fn note(&mut self, text: &str) {
         if !self.quiet {

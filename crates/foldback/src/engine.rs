@@ -190,6 +190,15 @@ impl Engine {
         Ok(loaded)
     }
 
+    /// Forgets the conversations in memory that nobody uses.
+    pub(crate) fn forget(&self) {
+        let mut map = self
+            .loaded
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        map.retain(|_, shared| Arc::strong_count(shared) > 1);
+    }
+
     fn shared(&self, id: ConversationId) -> Arc<tokio::sync::Mutex<Loaded>> {
         // A panic while the map is held leaves it whole, so a poisoned lock is still good.
         let mut map = self

@@ -5,8 +5,12 @@ use crate::error::CliError;
 use crate::exit::Outcome;
 use crate::printer::Printer;
 use crate::store::{self, Store};
-use foldback::report::LogReport;
-use foldback::{Error, rfc3339};
+use foldback::report::{LogReport, LogRow};
+use foldback::{Error, EventRow, rfc3339};
+use std::time::Duration;
+
+/// How often the store is looked at for more.
+const PAUSE: Duration = Duration::from_millis(150);
 
 /// List the events of a conversation
 #[derive(Debug, clap::Args)]
@@ -17,6 +21,9 @@ pub(crate) struct Args {
     /// Last position to list
     #[arg(long, value_name = "POSITION")]
     at: Option<u64>,
+    /// Go on listing what another process writes; with --json, one object a line
+    #[arg(long, conflicts_with = "at")]
+    follow: bool,
 }
 
 pub(crate) async fn run(
@@ -38,12 +45,37 @@ pub(crate) async fn run(
         }
         events.retain(|row| row.event.envelope.version <= position);
     }
-    let report = LogReport::new(id, &events);
-    if printer.is_json() {
-        printer.json(&report)?;
+    if !args.follow {
+        let report = LogReport::new(id, &events);
+        if printer.is_json() {
+            printer.json(&report)?;
+        } else {
+            print(&report.events, &events, printer)?;
+        }
         return Ok(Outcome::Done);
     }
-    for (row, event) in report.events.iter().zip(&events) {
+    let mut position = 0;
+    loop {
+        if let Some(last) = events.last() {
+            position = last.event.envelope.version;
+            let report = LogReport::new(id, &events);
+            if printer.is_json() {
+                for row in &report.events {
+                    printer.json_line(row)?;
+                }
+            } else {
+                print(&report.events, &events, printer)?;
+            }
+            printer.finish()?;
+        }
+        std::thread::sleep(PAUSE);
+        engine.refresh()?;
+        events = engine.events_after(id, position).await?;
+    }
+}
+
+fn print(rows: &[LogRow], events: &[EventRow], printer: &mut Printer) -> Result<(), CliError> {
+    for (row, event) in rows.iter().zip(events) {
         let line = format!("{:>5} {:<22} {}", row.position, row.kind, row.detail);
         if printer.is_verbose() {
             let at = rfc3339(event.event.envelope.time());
@@ -52,5 +84,5 @@ pub(crate) async fn run(
             printer.line(columns::cut(&line).trim_end())?;
         }
     }
-    Ok(Outcome::Done)
+    Ok(())
 }

@@ -3,6 +3,7 @@
 use crate::sandbox::{HARBOUR, NIGHT_TRAIN, Sandbox};
 use serde_json::json;
 use std::io::Read as _;
+use std::io::{BufRead as _, BufReader};
 
 /// Writes a long conversation with many calls.
 fn long_transcript() -> String {
@@ -142,4 +143,34 @@ fn a_closed_pipe_is_no_failure() {
         assert_eq!(status.code(), Some(0), "{arguments:?}: {stderr}");
         assert_eq!(stderr, "", "{arguments:?}");
     }
+}
+
+#[test]
+fn a_reader_follows_what_another_process_writes() {
+    let sandbox = Sandbox::new();
+    let said = |count: usize| {
+        let said = (0..count).map(|n| format!(r#"{{"role":"user","content":"message {n}"}}"#));
+        format!("[{}]", said.collect::<Vec<_>>().join(","))
+    };
+    sandbox.write("talk.json", said(2));
+    sandbox.run(&["import", "talk.json"]).exits(0);
+    let mut follower = sandbox.spawn(&["--json", "log", "--follow"]);
+    let lines = BufReader::new(follower.stdout.take().expect("a pipe")).lines();
+    let mut seen = 0;
+    let mut grown = false;
+    for line in lines {
+        let row: serde_json::Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
+        seen += u32::from(row["kind"] == "message-recorded");
+        if seen == 2 && !grown {
+            sandbox.write("talk.json", said(5));
+            sandbox.run(&["import", "talk.json"]).exits(0);
+            grown = true;
+        }
+        if seen == 5 {
+            break;
+        }
+    }
+    assert_eq!(seen, 5);
+    follower.kill().expect("it runs still");
+    follower.wait().expect("it is gone");
 }

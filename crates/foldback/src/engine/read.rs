@@ -5,7 +5,7 @@ use crate::engine::PayloadText;
 use crate::error::Error;
 use foldback_event::{AccountId, BranchId, ConversationId, Digest, Event, PayloadRef};
 use foldback_graph::{RuntimeGraph, Transcript, transcript};
-use foldback_store::EventLog;
+use foldback_store::{EventLog, Log};
 
 /// One conversation in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,16 +112,43 @@ impl Engine {
     ///
     /// [`Error`] if the conversation does not exist or an event cannot be read.
     pub async fn events(&self, id: ConversationId) -> Result<Vec<EventRow>, Error> {
-        let mut rows = Vec::new();
-        self.scan(id, 1, |event, hash| {
-            rows.push(EventRow { event, hash });
-            Ok(())
-        })
-        .await?;
+        let rows = self.events_after(id, 0).await?;
         if rows.is_empty() {
             return Err(Error::UnknownConversation { id: id.to_string() });
         }
         Ok(rows)
+    }
+
+    /// Reads a conversation's events after a position, decoded, in order; none where there are none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if an event cannot be read.
+    pub async fn events_after(
+        &self,
+        id: ConversationId,
+        position: u64,
+    ) -> Result<Vec<EventRow>, Error> {
+        let mut rows = Vec::new();
+        self.scan(id, position.saturating_add(1), |event, hash| {
+            rows.push(EventRow { event, hash });
+            Ok(())
+        })
+        .await?;
+        Ok(rows)
+    }
+
+    /// Takes in what another process has written since; only a store that is open for reading needs it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if the log cannot be read or is damaged.
+    pub fn refresh(&self) -> Result<(), Error> {
+        if let Log::File(log) = &self.log {
+            log.refresh()?;
+        }
+        self.forget();
+        Ok(())
     }
 
     /// Gives the graph of a conversation at a position, or at its end.
