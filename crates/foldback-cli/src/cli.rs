@@ -99,7 +99,7 @@ pub(crate) enum Command {
     Audit(command::audit::Args),
     /// Destroy content everywhere it stands in the store; what happened and was decided stays
     Erase(command::erase::Args),
-    /// Make and show the keys that sign attestations
+    /// Make and show the keys that sign attestations, and change the master key
     #[command(subcommand)]
     Keys(command::keys::Keys),
     /// Check and print policies

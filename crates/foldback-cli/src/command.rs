@@ -48,7 +48,7 @@ pub(crate) async fn run(
         Command::Export(command) => export::run(command, store, printer).await,
         Command::Audit(args) => audit::run(args, printer),
         Command::Erase(args) => erase::run(args, store, printer).await,
-        Command::Keys(command) => keys::run(command, printer),
+        Command::Keys(command) => keys::run(command, store, printer),
         Command::Policy(args) => policy::run(args, store, printer).await,
         Command::Reference => crate::reference::run(printer),
     }

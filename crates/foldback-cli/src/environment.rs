@@ -12,6 +12,7 @@ pub(crate) struct Environment {
     store: Option<PathBuf>,
     log: Option<String>,
     master_key: Option<String>,
+    new_master_key: Option<String>,
 }
 
 impl Environment {
@@ -27,6 +28,7 @@ impl Environment {
                 .map(PathBuf::from),
             log: text("FOLDBACK_LOG"),
             master_key: text("FOLDBACK_MASTER_KEY"),
+            new_master_key: text("FOLDBACK_NEW_MASTER_KEY"),
         }
     }
 
@@ -38,32 +40,12 @@ impl Environment {
 
     /// Gives the key of `FOLDBACK_MASTER_KEY`.
     pub(crate) fn master_key(&self) -> Result<Option<[u8; 32]>, CliError> {
-        let Some(text) = &self.master_key else {
-            return Ok(None);
-        };
-        // The value is a secret: no message repeats it.
-        let bad = || CliError::Usage {
-            message: "FOLDBACK_MASTER_KEY is not 64 hexadecimal digits".to_owned(),
-            hint: "`openssl rand -hex 32` makes such a key".to_owned(),
-        };
-        let digits: Vec<u8> = text
-            .trim()
-            .chars()
-            .map(|digit| {
-                digit
-                    .to_digit(16)
-                    .and_then(|digit| u8::try_from(digit).ok())
-            })
-            .collect::<Option<_>>()
-            .ok_or_else(bad)?;
-        if digits.len() != 64 {
-            return Err(bad());
-        }
-        let mut key = [0; 32];
-        for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
-            *byte = pair.iter().fold(0, |sum, digit| (sum << 4) | digit);
-        }
-        Ok(Some(key))
+        key("FOLDBACK_MASTER_KEY", self.master_key.as_deref())
+    }
+
+    /// Gives the key of `FOLDBACK_NEW_MASTER_KEY`.
+    pub(crate) fn new_master_key(&self) -> Result<Option<[u8; 32]>, CliError> {
+        key("FOLDBACK_NEW_MASTER_KEY", self.new_master_key.as_deref())
     }
 
     /// Sends the engine's trace to stderr: as `FOLDBACK_LOG` filters it, else all with `-vv`.
@@ -87,4 +69,34 @@ impl Environment {
             .try_init();
         Ok(())
     }
+}
+
+/// Reads the value of a variable as a key: 64 hexadecimal digits.
+fn key(name: &str, value: Option<&str>) -> Result<Option<[u8; 32]>, CliError> {
+    let Some(text) = value else {
+        return Ok(None);
+    };
+    // The value is a secret: no message repeats it.
+    let bad = || CliError::Usage {
+        message: format!("{name} is not 64 hexadecimal digits"),
+        hint: "`openssl rand -hex 32` makes such a key".to_owned(),
+    };
+    let digits: Vec<u8> = text
+        .trim()
+        .chars()
+        .map(|digit| {
+            digit
+                .to_digit(16)
+                .and_then(|digit| u8::try_from(digit).ok())
+        })
+        .collect::<Option<_>>()
+        .ok_or_else(bad)?;
+    if digits.len() != 64 {
+        return Err(bad());
+    }
+    let mut key = [0; 32];
+    for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = pair.iter().fold(0, |sum, digit| (sum << 4) | digit);
+    }
+    Ok(Some(key))
 }

@@ -37,6 +37,7 @@ refused, a policy is not valid |
 | `FOLDBACK_STORE` | folder of the store, where `--store` is not given |
 | `FOLDBACK_MASTER_KEY` | 64 hexadecimal digits: the key that seals the accounts' keys; without \
 it, the store keeps one of its own |
+| `FOLDBACK_NEW_MASTER_KEY` | the same of the key that `foldback keys rotate` goes over to |
 | `FOLDBACK_LOG` | what of the engine's trace goes to stderr, such as `foldback=debug` |
 | `NO_COLOR` | any value: no colour |
 ";

@@ -14,6 +14,8 @@ use std::path::PathBuf;
 pub(crate) struct Store {
     path: PathBuf,
     master_key: Option<[u8; 32]>,
+    /// The key that is to follow it, if one is given.
+    pub(crate) new_master_key: Option<[u8; 32]>,
 }
 
 impl Store {
@@ -21,6 +23,7 @@ impl Store {
         Ok(Self {
             path: environment.store(global.store.as_ref()),
             master_key: environment.master_key()?,
+            new_master_key: environment.new_master_key()?,
         })
     }
 

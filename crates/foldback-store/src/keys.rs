@@ -19,10 +19,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use zeroize::Zeroizing;
 
 const MASTER: &str = "master.key";
+/// The master key that is to follow, while keys are sealed anew.
+const NEXT: &str = "master.next";
 const MASTER_MAGIC: &[u8; 4] = b"FBM\x01";
 const KEY_MAGIC: &[u8; 4] = b"FBA\x01";
 const WRAP_CONTEXT: &str = "foldback 2026 account key wrapping v1";
@@ -114,7 +116,8 @@ impl AccountKeys {
 pub(crate) struct KeyStore {
     storage: Arc<dyn Storage>,
     dir: PathBuf,
-    wrapping: Secret,
+    /// The keys that may have sealed an account's key: the one in force first.
+    wrapping: RwLock<Vec<Secret>>,
     read_only: bool,
     known: Mutex<BTreeMap<AccountId, Arc<AccountKeys>>>,
 }
@@ -137,17 +140,127 @@ impl KeyStore {
         master: Option<[u8; 32]>,
         read_only: bool,
     ) -> Result<Self, OpenError> {
-        let master = match master {
-            Some(master) => Secret::new(master),
-            None => load_master(&*storage, dir, read_only)?,
+        let mut masters = match master {
+            Some(master) => vec![Secret::new(master)],
+            None => vec![load_master(&*storage, dir, read_only)?],
         };
-        Ok(Self {
+        let next = dir.join(NEXT);
+        let found = read_file(&*storage, &next).map_err(io_error("read", &next))?;
+        if let Some(bytes) = found {
+            masters.push(read_master(&next, bytes)?);
+        }
+        let wrapping = masters.iter().map(wrapping_key).collect();
+        let keys = Self {
             storage,
             dir: dir.to_owned(),
-            wrapping: Secret::new(blake3::derive_key(WRAP_CONTEXT, &*master)),
+            wrapping: RwLock::new(wrapping),
             read_only,
             known: Mutex::default(),
-        })
+        };
+        if let [_, next] = masters.as_slice()
+            && !read_only
+        {
+            // A rotation was cut short: it is ended before anything else. Only one whose new key is
+            // kept in the store leaves it there.
+            let path = dir.join(NEXT);
+            keys.rotate_to(next, false).map_err(|error| match error {
+                KeyError::BadKey { path, what } => OpenError::BadKey { path, what },
+                KeyError::Io { path, source } => io_error("write", &path)(source),
+                _ => OpenError::BadKey {
+                    path,
+                    what: "it does not fit the keys",
+                },
+            })?;
+        }
+        Ok(keys)
+    }
+
+    /// Seals every account's key anew under another master key, which is drawn and kept in the store if
+    /// none is given. Payloads stay as they are.
+    ///
+    /// After a crash the next opening for writing ends it; with a given key the same call again does.
+    pub(crate) fn rotate(&self, master: Option<[u8; 32]>) -> Result<u64, KeyError> {
+        let path = self.dir.join(NEXT);
+        let failed = |source| KeyError::Io {
+            path: path.clone(),
+            source,
+        };
+        let given = master.is_some();
+        let master = Secret::new(match master {
+            Some(master) => master,
+            None => random().map_err(failed)?,
+        });
+        if !given {
+            write_master(&*self.storage, &path, &master).map_err(failed)?;
+        }
+        self.rotate_to(&master, given)
+    }
+
+    fn rotate_to(&self, master: &Secret, given: bool) -> Result<u64, KeyError> {
+        // Held throughout, so that nobody makes a key under the old one.
+        let _known = self.known();
+        let next = wrapping_key(master);
+        let mut wrapping = self
+            .wrapping
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        wrapping.retain(|key| **key != *next);
+        wrapping.push(next);
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |source| KeyError::Io { path, source }
+        };
+        let names = self.storage.list(&self.dir).map_err(failed(&self.dir))?;
+        let mut secrets = Vec::new();
+        // All are opened before the first is sealed, so that one that does not open changes nothing.
+        for name in names.iter().filter(|name| *name != MASTER && is_key(name)) {
+            let path = self.dir.join(name);
+            let account = name.strip_suffix(".key").unwrap_or_default();
+            let account: AccountId =
+                format!("{}_{account}", AccountId::TAG)
+                    .parse()
+                    .map_err(|_| KeyError::BadKey {
+                        path: path.clone(),
+                        what: "its name is no account",
+                    })?;
+            let bytes = read_file(&*self.storage, &path).map_err(failed(&path))?;
+            let bytes = bytes.unwrap_or_default();
+            let secret = unwrap(&wrapping, account, &path, &bytes)?;
+            secrets.push((account, path, secret));
+        }
+        let Some(next) = wrapping.pop() else {
+            return Ok(0);
+        };
+        for (account, path, secret) in &secrets {
+            let bytes = wrap(&next, *account, secret).map_err(failed(path))?;
+            write_whole(&*self.storage, path, &bytes, Access::Private).map_err(failed(path))?;
+        }
+        *wrapping = vec![next];
+        let (path, draft) = (self.dir.join(MASTER), self.dir.join(NEXT));
+        let old = self.storage.open(&path, true);
+        if given {
+            remove(&*self.storage, &path).map_err(failed(&path))?;
+        } else {
+            // Written a second time and not renamed: until it is durable here, the draft has it.
+            write_master(&*self.storage, &path, master).map_err(failed(&path))?;
+        }
+        self.storage
+            .sync_dir(&self.dir)
+            .map_err(failed(&self.dir))?;
+        remove(&*self.storage, &draft).map_err(failed(&draft))?;
+        self.storage
+            .sync_dir(&self.dir)
+            .map_err(failed(&self.dir))?;
+        if let Ok(old) = old {
+            // What sealed the keys before is of no use any more, and should not be found.
+            let size = old.size().map_err(failed(&path))?;
+            let zeros = vec![0; crate::bytes::index(size)];
+            old.write_at(0, &zeros)
+                .and_then(|()| old.sync())
+                .map_err(failed(&path))?;
+        }
+        tracing::info!(count = secrets.len(), "account keys sealed anew");
+        Ok(crate::bytes::wide(secrets.len()))
     }
 
     pub(crate) fn path(&self, account: AccountId) -> PathBuf {
@@ -179,7 +292,10 @@ impl KeyStore {
             source,
         };
         let secret = match read_file(&*self.storage, &path).map_err(failed)? {
-            Some(bytes) => self.unwrap(account, &path, &bytes)?,
+            Some(bytes) => {
+                let wrapping = self.wrapping.read().unwrap_or_else(PoisonError::into_inner);
+                unwrap(&wrapping, account, &path, &bytes)?
+            }
             None if self.is_erased(account)? => return Err(KeyError::Erased { account }),
             None if self.read_only || !may_make() => {
                 return Err(KeyError::NoKey { account, path });
@@ -226,50 +342,79 @@ impl KeyStore {
 
     fn make(&self, account: AccountId, path: &Path) -> io::Result<Secret> {
         let secret = Secret::new(random()?);
-        let nonce: [u8; 24] = random()?;
-        let sealed = XChaCha20Poly1305::new((&*self.wrapping).into())
-            .encrypt(
-                &XNonce::from(nonce),
-                Payload {
-                    msg: secret.as_slice(),
-                    aad: account.as_bytes(),
-                },
-            )
-            .map_err(|_| io::Error::other("the key could not be sealed"))?;
-        let mut bytes = KEY_MAGIC.to_vec();
-        bytes.extend_from_slice(&nonce);
-        bytes.extend_from_slice(&sealed);
+        let wrapping = self.wrapping.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(key) = wrapping.first() else {
+            return Err(io::Error::other("there is no key to seal it with"));
+        };
+        let bytes = wrap(key, account, &secret)?;
         write_whole(&*self.storage, path, &bytes, Access::Private)?;
         tracing::info!(%account, "account key made");
         Ok(secret)
     }
+}
 
-    fn unwrap(&self, account: AccountId, path: &Path, bytes: &[u8]) -> Result<Secret, KeyError> {
-        let bad = |what| KeyError::BadKey {
-            path: path.to_owned(),
-            what,
-        };
-        let mut take = Take(bytes);
-        let header = take.array::<4>().zip(take.array::<24>());
-        let Some((magic, nonce)) = header else {
-            return Err(bad("it is too short"));
-        };
-        if magic != *KEY_MAGIC {
-            return Err(bad("it is no account key of this version"));
-        }
+fn wrapping_key(master: &Secret) -> Secret {
+    Secret::new(blake3::derive_key(WRAP_CONTEXT, &**master))
+}
+
+/// Seals an account's key.
+fn wrap(key: &Secret, account: AccountId, secret: &Secret) -> io::Result<Vec<u8>> {
+    let nonce: [u8; 24] = random()?;
+    let payload = Payload {
+        msg: secret.as_slice(),
+        aad: account.as_bytes(),
+    };
+    let sealed = XChaCha20Poly1305::new((&**key).into())
+        .encrypt(&XNonce::from(nonce), payload)
+        .map_err(|_| io::Error::other("the key could not be sealed"))?;
+    let mut bytes = KEY_MAGIC.to_vec();
+    bytes.extend_from_slice(&nonce);
+    bytes.extend_from_slice(&sealed);
+    Ok(bytes)
+}
+
+/// Opens an account's key with the first key that does.
+fn unwrap(
+    keys: &[Secret],
+    account: AccountId,
+    path: &Path,
+    bytes: &[u8],
+) -> Result<Secret, KeyError> {
+    let bad = |what| KeyError::BadKey {
+        path: path.to_owned(),
+        what,
+    };
+    let mut take = Take(bytes);
+    let header = take.array::<4>().zip(take.array::<24>());
+    let Some((magic, nonce)) = header else {
+        return Err(bad("it is too short"));
+    };
+    if magic != *KEY_MAGIC {
+        return Err(bad("it is no account key of this version"));
+    }
+    let open = |key: &Secret| {
         let payload = Payload {
             msg: take.0,
             aad: account.as_bytes(),
         };
-        let secret = XChaCha20Poly1305::new((&*self.wrapping).into())
+        XChaCha20Poly1305::new((&**key).into())
             .decrypt(&XNonce::from(nonce), payload)
-            .map_err(|_| bad("it is damaged, or sealed by another master key"))?;
-        let secret = Zeroizing::new(secret);
-        let secret: [u8; 32] = secret
-            .as_slice()
-            .try_into()
-            .map_err(|_| bad("it has another length"))?;
-        Ok(Secret::new(secret))
+            .ok()
+    };
+    let secret = keys.iter().find_map(open);
+    let secret = secret.ok_or_else(|| bad("it is damaged, or sealed by another master key"))?;
+    let secret = Zeroizing::new(secret);
+    let secret: [u8; 32] = secret
+        .as_slice()
+        .try_into()
+        .map_err(|_| bad("it has another length"))?;
+    Ok(Secret::new(secret))
+}
+
+fn remove(storage: &dyn Storage, path: &Path) -> io::Result<()> {
+    match storage.remove(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 
@@ -281,25 +426,7 @@ fn load_master(storage: &dyn Storage, dir: &Path, read_only: bool) -> Result<Sec
     let path = dir.join(MASTER);
     let found = read_file(storage, &path).map_err(io_error("read", &path))?;
     if let Some(bytes) = found {
-        let bytes = Zeroizing::new(bytes);
-        let bad = |what| OpenError::BadKey {
-            path: path.clone(),
-            what,
-        };
-        let (body, crc) = bytes
-            .split_last_chunk::<4>()
-            .ok_or_else(|| bad("it is too short"))?;
-        if crc32c::crc32c(body) != u32::from_le_bytes(*crc) {
-            return Err(bad("its crc is wrong"));
-        }
-        let mut take = Take(body);
-        if take.array::<4>() != Some(*MASTER_MAGIC) {
-            return Err(bad("it is no master key of this version"));
-        }
-        let secret = take.array::<32>().filter(|_| take.0.is_empty());
-        return secret
-            .map(Secret::new)
-            .ok_or_else(|| bad("it has another length"));
+        return read_master(&path, bytes);
     }
     let names = match storage.list(dir) {
         Ok(names) => names,
@@ -310,11 +437,37 @@ fn load_master(storage: &dyn Storage, dir: &Path, read_only: bool) -> Result<Sec
         return Err(OpenError::NoMasterKey { path });
     }
     let secret = Secret::new(random().map_err(io_error("draw a random key for", &path))?);
-    let mut bytes = Zeroizing::new(MASTER_MAGIC.to_vec());
-    bytes.extend_from_slice(&*secret);
-    let crc = crc32c::crc32c(&bytes);
-    bytes.extend_from_slice(&crc.to_le_bytes());
-    write_whole(storage, &path, &bytes, Access::Private).map_err(io_error("write", &path))?;
+    write_master(storage, &path, &secret).map_err(io_error("write", &path))?;
     tracing::info!("master key made");
     Ok(secret)
+}
+
+fn write_master(storage: &dyn Storage, path: &Path, secret: &Secret) -> io::Result<()> {
+    let mut bytes = Zeroizing::new(MASTER_MAGIC.to_vec());
+    bytes.extend_from_slice(&**secret);
+    let crc = crc32c::crc32c(&bytes);
+    bytes.extend_from_slice(&crc.to_le_bytes());
+    write_whole(storage, path, &bytes, Access::Private)
+}
+
+fn read_master(path: &Path, bytes: Vec<u8>) -> Result<Secret, OpenError> {
+    let bytes = Zeroizing::new(bytes);
+    let bad = |what| OpenError::BadKey {
+        path: path.to_owned(),
+        what,
+    };
+    let (body, crc) = bytes
+        .split_last_chunk::<4>()
+        .ok_or_else(|| bad("it is too short"))?;
+    if crc32c::crc32c(body) != u32::from_le_bytes(*crc) {
+        return Err(bad("its crc is wrong"));
+    }
+    let mut take = Take(body);
+    if take.array::<4>() != Some(*MASTER_MAGIC) {
+        return Err(bad("it is no master key of this version"));
+    }
+    let secret = take.array::<32>().filter(|_| take.0.is_empty());
+    secret
+        .map(Secret::new)
+        .ok_or_else(|| bad("it has another length"))
 }

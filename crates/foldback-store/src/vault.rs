@@ -344,6 +344,17 @@ impl Vault {
         answer.await.unwrap_or(Err(PutError::Closed))
     }
 
+    /// Seals every account's key anew under another master key: one that is drawn and kept in the store,
+    /// or the caller's, which is kept nowhere. Gives the number of keys.
+    ///
+    /// The old master key opens nothing from then on but copies of the old key files.
+    pub fn rotate_master(&self, master: Option<[u8; 32]>) -> Result<u64, PutError> {
+        if self.inner.shared.read_only {
+            return Err(PutError::ReadOnly);
+        }
+        Ok(self.inner.shared.keys.rotate(master)?)
+    }
+
     /// Erases the key of an account: its payloads are unreadable from then on, and no key is made
     /// for it again. What can be checked without the key still can.
     pub fn erase_account(&self, account: AccountId) -> Result<(), PutError> {

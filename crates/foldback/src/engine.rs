@@ -145,6 +145,19 @@ impl Engine {
         }
     }
 
+    /// Seals the keys of all accounts anew under another master key: the given one, which is kept nowhere,
+    /// or one that the store draws and keeps. Gives the number of keys.
+    ///
+    /// Payloads stay as they are. What was cut short is ended by the next opening for writing or, with a
+    /// given key, by the same call again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if a key does not open, which changes nothing, or cannot be written.
+    pub fn rotate_master(&self, master: Option<[u8; 32]>) -> Result<u64, Error> {
+        Ok(self.vault.rotate_master(master)?)
+    }
+
     /// Tells what opening the store found and mended; none if it lives in memory.
     pub fn recovery(&self) -> Option<&Recovery> {
         self.recovery.as_ref()

@@ -15,7 +15,7 @@ mod show;
 mod view;
 
 pub use against::{AgainstReport, JudgedRow, MovedRow};
-pub use attest::{AttestReport, AttestationRow, KeyReport, standing_text};
+pub use attest::{AttestReport, AttestationRow, KeyReport, RotateReport, standing_text};
 pub use audit::{AuditReport, ExportReport};
 pub use erase::EraseReport;
 pub use evaluate::{

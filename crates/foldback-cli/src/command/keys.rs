@@ -1,15 +1,17 @@
-//! `keys`: the keys that sign attestations, and those that check them.
+//! `keys`: the keys that sign attestations and those that check them, and the master key of a store.
 
+use crate::columns::counted;
 use crate::error::CliError;
 use crate::exit::Outcome;
 use crate::output;
 use crate::printer::Printer;
+use crate::store::Store;
 use foldback::Error;
 use foldback::attest::{NoteError, SigningKey, VerifyingKey};
-use foldback::report::KeyReport;
+use foldback::report::{KeyReport, RotateReport};
 use std::path::{Path, PathBuf};
 
-/// Make and show the keys that sign attestations
+/// Make and show the keys that sign attestations, and change the master key
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Keys {
     /// Make a signing key, and print the key that checks what it signs
@@ -21,6 +23,12 @@ pub(crate) enum Keys {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
+    /// Seal the accounts' keys anew under another master key
+    ///
+    /// The new one is that of `FOLDBACK_NEW_MASTER_KEY`, which is kept nowhere; without it, one that the
+    /// store draws and keeps.
+    /// Payloads stay as they are.
+    Rotate,
     /// Print the key that checks what a signing key signs
     Show {
         /// File with the signing key
@@ -29,8 +37,13 @@ pub(crate) enum Keys {
     },
 }
 
-pub(crate) fn run(command: &Keys, printer: &mut Printer) -> Result<Outcome, CliError> {
+pub(crate) fn run(
+    command: &Keys,
+    store: &Store,
+    printer: &mut Printer,
+) -> Result<Outcome, CliError> {
     let key = match command {
+        Keys::Rotate => return rotate(store, printer),
         Keys::New { name, file } => {
             let key = SigningKey::generate(name).map_err(Error::Note)?;
             output::create(file, key.to_text().as_bytes(), output::Access::Private)?;
@@ -45,6 +58,23 @@ pub(crate) fn run(command: &Keys, printer: &mut Printer) -> Result<Outcome, CliE
         printer.json(&KeyReport::new(&verifying))?;
     } else {
         printer.line(&verifying.to_string())?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn rotate(store: &Store, printer: &mut Printer) -> Result<Outcome, CliError> {
+    let engine = store.write(printer)?;
+    let keys = engine.rotate_master(store.new_master_key)?;
+    if printer.is_json() {
+        printer.json(&RotateReport::new(keys, store.new_master_key.is_some()))?;
+        return Ok(Outcome::Done);
+    }
+    let keys = counted(keys, "key");
+    printer.line(&format!("rotated: {keys} of accounts sealed anew"))?;
+    if store.new_master_key.is_some() {
+        printer.next("from now on FOLDBACK_MASTER_KEY must be the new key; keep a copy of it");
+    } else {
+        printer.next("from now on no FOLDBACK_MASTER_KEY must be set; the store keeps its key");
     }
     Ok(Outcome::Done)
 }

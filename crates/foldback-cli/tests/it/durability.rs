@@ -174,3 +174,40 @@ fn a_reader_follows_what_another_process_writes() {
     follower.kill().expect("it runs still");
     follower.wait().expect("it is gone");
 }
+
+#[test]
+fn the_master_key_is_changed_and_content_reads_under_the_new_one_alone() {
+    let sandbox = Sandbox::replayed(NIGHT_TRAIN);
+    let (one, two) = ("1".repeat(64), "2".repeat(64));
+    let (old, new) = ("FOLDBACK_MASTER_KEY", "FOLDBACK_NEW_MASTER_KEY");
+    let own = sandbox.run(&["keys", "rotate"]).exits(0);
+    assert!(
+        own.stdout
+            .contains("rotated: 2 keys of accounts sealed anew"),
+        "{}",
+        own.text()
+    );
+    sandbox
+        .run_with(&["keys", "rotate"], &[(new, &one)])
+        .exits(0);
+    sandbox.run(&["transcript"]).exits(1);
+    sandbox.run_with(&["transcript"], &[(old, &one)]).exits(0);
+    let both = [(old, one.as_str()), (new, two.as_str())];
+    let report = sandbox
+        .run_with(&["--json", "keys", "rotate"], &both)
+        .exits(0)
+        .json();
+    assert_eq!(report["schema"], "foldback.rotate/1");
+    assert_eq!(report["keys"], 2);
+    let refused = sandbox.run_with(&["transcript"], &[(old, &one)]).exits(1);
+    assert!(refused.stderr.contains("FB0005") || refused.stderr.contains("key"));
+    let verified = sandbox.run_with(&["verify"], &[(old, &two)]).exits(0);
+    assert!(verified.stdout.contains("16 of 16"), "{}", verified.text());
+    let bad = sandbox
+        .run_with(&["keys", "rotate"], &[(new, "short")])
+        .exits(2);
+    assert!(
+        bad.stderr
+            .contains("FOLDBACK_NEW_MASTER_KEY is not 64 hexadecimal digits")
+    );
+}

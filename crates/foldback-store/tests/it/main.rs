@@ -18,3 +18,5 @@ mod vault;
 mod vault_damage;
 #[cfg(test)]
 mod vault_erase;
+#[cfg(test)]
+mod vault_rotate;

@@ -114,3 +114,25 @@ impl KeyReport {
         }
     }
 }
+
+/// What a change of the master key did.
+#[derive(Debug, Clone, Serialize)]
+pub struct RotateReport {
+    /// `foldback.rotate/1`
+    pub schema: &'static str,
+    /// How many keys of accounts were sealed anew.
+    pub keys: u64,
+    /// Whether the store keeps the new master key, or the caller does.
+    pub kept_by_store: bool,
+}
+
+impl RotateReport {
+    /// Makes the report of a change.
+    pub fn new(keys: u64, given: bool) -> Self {
+        Self {
+            schema: "foldback.rotate/1",
+            keys,
+            kept_by_store: !given,
+        }
+    }
+}
