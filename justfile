@@ -26,6 +26,10 @@ docs:
 golden:
     cargo run -p foldback-testkit --example make_golden
 
+# Simulate an engine on a disk that loses power; the same seed prints the same run
+sim seed="0":
+    SEED={{ seed }} cargo test --quiet --release -p foldback --test it -- --ignored --nocapture sim::the_run_of_a_seed | grep '^|'
+
 # Accept all changed snapshots; read the diff before you commit it
 bless:
     INSTA_UPDATE=always cargo test

@@ -14,8 +14,8 @@ use crate::error::Error;
 use foldback_event::{AccountId, ConversationId, Digest, Event, GENESIS};
 use foldback_graph::RuntimeGraph;
 use foldback_store::{
-    EventLog, FileLog, Log, LogOptions, MemoryLog, RecoveryReport, Vault, VaultOptions,
-    VaultRecovery,
+    EventLog, FileLog, FsStorage, Log, LogOptions, MemoryLog, RecoveryReport, Storage, Vault,
+    VaultOptions, VaultRecovery,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -87,22 +87,52 @@ impl Engine {
     /// [`Error`] if it is no store, is of a newer format, is locked by another process, is damaged
     /// or lacks its key.
     pub fn open(path: &Path, options: Options) -> Result<Self, Error> {
-        if !options.create && !path.join("STORE").exists() {
+        Self::open_with(Arc::new(FsStorage), path, options, LogOptions::default(), 0)
+    }
+
+    /// Opens the store in a folder of a storage of the caller's, without a cache; its files have as many
+    /// bytes as `file_bytes` says.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Engine::open`].
+    pub fn open_on(
+        storage: Arc<dyn Storage>,
+        path: &Path,
+        options: Options,
+        file_bytes: u32,
+    ) -> Result<Self, Error> {
+        let log = LogOptions {
+            cache: false,
+            segment_bytes: file_bytes,
+            ..LogOptions::default()
+        };
+        Self::open_with(storage, path, options, log, u64::from(file_bytes))
+    }
+
+    fn open_with(
+        storage: Arc<dyn Storage>,
+        path: &Path,
+        options: Options,
+        log: LogOptions,
+        pack_bytes: u64,
+    ) -> Result<Self, Error> {
+        if !options.create && storage.open(&path.join("STORE"), false).is_err() {
             return Err(Error::NoStore {
                 path: path.to_owned(),
             });
         }
         let (log, recovery) = if options.read_only {
-            FileLog::open_read_only(path)?
+            FileLog::open_read_only_on(Arc::clone(&storage), path)?
         } else {
-            FileLog::open(path, LogOptions::default())?
+            FileLog::open_on(Arc::clone(&storage), path, log)?
         };
         let vault_options = VaultOptions {
             master_key: options.master_key,
             read_only: options.read_only,
-            ..VaultOptions::default()
+            pack_bytes,
         };
-        let (vault, vault_recovery) = Vault::open(path, &vault_options)?;
+        let (vault, vault_recovery) = Vault::open_on(storage, path, &vault_options)?;
         let recovery = Recovery {
             log: recovery,
             vault: vault_recovery,

@@ -59,7 +59,7 @@ pub use foldback_graph::{
     Finding, FindingCode, Relation, RelationKind, ResolveError, Resolved, RuntimeGraph, Transcript,
     Vertex, graph_text, node, transcript_text,
 };
-pub use foldback_store::{Erased, OpenError, RecoveryReport};
+pub use foldback_store::{Erased, FsStorage, OpenError, RecoveryReport, Storage};
 pub use foldback_trace::{
     Content, Format, Part, Prompt, PromptCall, PromptResult, SourceFile, Speaker, Turn, anthropic,
     openai,

@@ -25,6 +25,10 @@ mod evaluate;
 #[cfg(test)]
 mod explained;
 #[cfg(test)]
+#[expect(dead_code, reason = "the store's own tests use more of it")]
+#[path = "../../../foldback-store/tests/it/fault.rs"]
+mod fault;
+#[cfg(test)]
 mod growth;
 #[cfg(test)]
 mod imports;
@@ -44,6 +48,8 @@ mod scenarios;
 mod scene;
 #[cfg(test)]
 mod script;
+#[cfg(test)]
+mod sim;
 #[cfg(test)]
 mod sources;
 #[cfg(test)]
