@@ -7,8 +7,8 @@
 //! | offset | bytes | field |
 //! | ---: | ---: | --- |
 //! | 0 | 3 | `FBP` |
-//! | 3 | 1 | entry version, 1 |
-//! | 4 | 1 | flags: bit 0 compressed |
+//! | 3 | 1 | entry version, 2 |
+//! | 4 | 1 | flags: bit 0 compressed, bit 1 written together with the entry before |
 //! | 5 | 3 | zero |
 //! | 8 | 4 | length of the sealed bytes |
 //! | 12 | 4 | crc32c of bytes 0..12 and of the header from 16 on |
@@ -28,7 +28,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 3] = b"FBP";
-const VERSION: u8 = 1;
+/// What is written. Version 1 has no [`CONTINUES`].
+const VERSION: u8 = 2;
+const COMPRESSED: u8 = 1;
+/// The entry was written together with the one before it.
+const CONTINUES: u8 = 2;
 pub(crate) const HEADER: usize = 128;
 const SUFFIX: &str = ".pack";
 
@@ -48,6 +52,9 @@ pub(crate) struct Header {
     pub(crate) label: Label,
     pub(crate) sealed_digest: Digest,
     pub(crate) sealed_bytes: u32,
+    /// Whether it was written together with the entry before it: a loss of power may leave it whole
+    /// behind one that is not.
+    pub(crate) continues: bool,
 }
 
 impl Header {
@@ -58,7 +65,14 @@ impl Header {
 
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let mut start = MAGIC.to_vec();
-        start.extend_from_slice(&[VERSION, u8::from(self.label.compressed), 0, 0, 0]);
+        let mut flags = 0;
+        if self.label.compressed {
+            flags |= COMPRESSED;
+        }
+        if self.continues {
+            flags |= CONTINUES;
+        }
+        start.extend_from_slice(&[VERSION, flags, 0, 0, 0]);
         start.extend_from_slice(&self.sealed_bytes.to_le_bytes());
         let mut rest = self.label.account.as_bytes().to_vec();
         rest.extend_from_slice(self.label.address.as_bytes());
@@ -79,11 +93,16 @@ impl Header {
             return None;
         }
         let mut fields = Take(&start);
-        if fields.array::<3>()? != *MAGIC || fields.u8()? != VERSION {
+        if fields.array::<3>()? != *MAGIC {
             return None;
         }
+        let known = match fields.u8()? {
+            1 => COMPRESSED,
+            VERSION => COMPRESSED | CONTINUES,
+            _ => return None,
+        };
         let flags = fields.u8()?;
-        if flags > 1 || fields.array::<3>()? != [0; 3] {
+        if flags & !known != 0 || fields.array::<3>()? != [0; 3] {
             return None;
         }
         let sealed_bytes = fields.u32()?;
@@ -95,7 +114,7 @@ impl Header {
             address,
             nonce: take.array()?,
             plain_bytes: take.u64()?,
-            compressed: flags == 1,
+            compressed: flags & COMPRESSED != 0,
         };
         let fits = u64::from(sealed_bytes) <= PAYLOAD_BYTES_MAX + wide(TAG)
             && label.plain_bytes <= PAYLOAD_BYTES_MAX;
@@ -103,6 +122,7 @@ impl Header {
             label,
             sealed_digest,
             sealed_bytes,
+            continues: flags & CONTINUES != 0,
         })
     }
 }
@@ -127,6 +147,30 @@ pub(crate) struct Walk {
     pub(crate) tail: Vec<Damage>,
     /// Where the last entry that reads ends.
     pub(crate) end: u64,
+}
+
+impl Walk {
+    /// Parts off what a loss of power left of the last write: from the first place that does not read
+    /// and behind which no other write begins. What was acknowledged was synced before the next write
+    /// began, so all that stands behind such a place is of one write that nobody was told of.
+    ///
+    /// Gives the entries behind that place which read all the same.
+    pub(crate) fn cut_torn(&mut self) -> Vec<(u64, Header)> {
+        let begins = self
+            .entries
+            .iter()
+            .rev()
+            .find(|(_, header)| !header.continues);
+        let last_begin = begins.map(|(at, _)| *at);
+        let behind = |damage: &&Damage| last_begin.is_none_or(|begin| damage.offset > begin);
+        let Some(torn) = self.damaged.iter().find(behind).map(|damage| damage.offset) else {
+            return Vec::new();
+        };
+        let whole = self.entries.partition_point(|(at, _)| *at < torn);
+        self.damaged.retain(|damage| damage.offset < torn);
+        self.end = torn;
+        self.entries.split_off(whole)
+    }
 }
 
 /// Walks through a pack from `start` on; with `whole` set, sealed bytes are checked too.

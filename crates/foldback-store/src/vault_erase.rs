@@ -6,7 +6,7 @@
 //! drafts that a crash left behind are overwritten and removed when the vault is opened for writing.
 
 use crate::bytes::wide;
-use crate::pack::{self, Header};
+use crate::pack::{self, HEADER, Header};
 use crate::storage::{Access, Storage, StorageFile, read_range, temporary};
 use crate::vault::Shared;
 use crate::vault_index::Pack;
@@ -98,7 +98,15 @@ fn rewrite(shared: &Shared, number: u64, old: &Pack, live: &[(u64, Header)]) -> 
     let mut end = 0;
     let mut moved = Vec::with_capacity(live.len());
     for (at, header) in live {
-        let bytes = read_range(&*old.file, *at, header.entry_bytes())?;
+        // Each stands for itself from here on: what it was written with may be gone.
+        let header = Header {
+            continues: false,
+            ..*header
+        };
+        let sealed = u64::from(header.sealed_bytes);
+        let mut bytes = Vec::new();
+        header.write(&mut bytes);
+        bytes.extend(read_range(&*old.file, *at + wide(HEADER), sealed)?);
         file.write_at(end, &bytes)?;
         moved.push((end, header));
         end += wide(bytes.len());
@@ -111,7 +119,7 @@ fn rewrite(shared: &Shared, number: u64, old: &Pack, live: &[(u64, Header)]) -> 
     let mut state = shared.state_mut();
     state.remove_pack(number, &old.path);
     for (at, header) in moved {
-        state.insert(next, at, header);
+        state.insert(next, at, &header);
     }
     state.packs.insert(next, Pack { path, file, end });
     drop(state);

@@ -102,7 +102,8 @@ pub(crate) fn read_packs(shared: &Shared, recovery: &mut VaultRecovery) -> Resul
         };
         let size = file.size().map_err(io_error("read", &path))?;
         let last = numbers.last() == Some(number);
-        let found = pack::walk(&*file, start, size, last).map_err(io_error("read", &path))?;
+        let mut found = pack::walk(&*file, start, size, last).map_err(io_error("read", &path))?;
+        let behind = if last { found.cut_torn() } else { Vec::new() };
         let mut state = shared.state_mut();
         for damage in found
             .damaged
@@ -111,7 +112,7 @@ pub(crate) fn read_packs(shared: &Shared, recovery: &mut VaultRecovery) -> Resul
         {
             recovery.problems.push(state.damage(&path, damage));
         }
-        for (offset, header) in &found.entries {
+        for (offset, header) in found.entries.iter().chain(&behind) {
             state.insert(*number, *offset, header);
         }
         let end = if last { found.end } else { size };
@@ -123,7 +124,13 @@ pub(crate) fn read_packs(shared: &Shared, recovery: &mut VaultRecovery) -> Resul
         state.packs.insert(*number, opened);
         drop(state);
         if last && !shared.read_only && end < size {
+            let mut whole = Vec::new();
+            for (offset, header) in &behind {
+                let bytes = read_range(&*file, *offset, header.entry_bytes());
+                whole.push((header, bytes.map_err(io_error("read", &path))?));
+            }
             recovery.cut = Some(cut(shared, &names, &path, &*file, end, size)?);
+            move_up(shared, *number, &path, &*file, &whole)?;
         }
     }
     Ok(())
@@ -140,6 +147,33 @@ fn forget_gone(shared: &Shared, numbers: &[u64]) {
     for (number, path) in gone {
         state.remove_pack(number, &path);
     }
+}
+
+/// Writes what reads of a torn write again, where the torn part stood.
+fn move_up(
+    shared: &Shared,
+    number: u64,
+    path: &Path,
+    file: &dyn StorageFile,
+    whole: &[(&Header, Vec<u8>)],
+) -> Result<(), OpenError> {
+    let mut state = shared.state_mut();
+    let Some(pack) = state.packs.get(&number) else {
+        return Ok(());
+    };
+    let mut end = pack.end;
+    for (header, bytes) in whole {
+        file.write_at(end, bytes).map_err(io_error("write", path))?;
+        state.insert(number, end, header);
+        end += crate::bytes::wide(bytes.len());
+    }
+    if !whole.is_empty() {
+        file.sync().map_err(io_error("write", path))?;
+    }
+    if let Some(pack) = state.packs.get_mut(&number) {
+        pack.end = end;
+    }
+    Ok(())
 }
 
 fn cut(

@@ -223,6 +223,7 @@ impl VaultWriter {
             sealed_digest,
             // A payload has at most 256 MiB, and sealing adds sixteen bytes.
             sealed_bytes: u32::try_from(sealed.len()).unwrap_or(u32::MAX),
+            continues: !group.headers.is_empty(),
         };
         group.headers.push((wide(group.bytes.len()), header));
         header.write(&mut group.bytes);

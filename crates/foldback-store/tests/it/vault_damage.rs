@@ -179,3 +179,76 @@ async fn a_full_disk_or_a_failed_sync_poisons_the_vault_and_loses_nothing() {
         assert_eq!(vault.check(wanted(&sealed)).problems, []);
     }
 }
+
+/// Gives the offsets of the entries of a pack.
+fn entries(bytes: &[u8]) -> Vec<usize> {
+    let mut out = vec![0];
+    while let Some(length) = out
+        .last()
+        .and_then(|at| bytes.get(at + 8..at + 12))
+        .map(|length| u32::from_le_bytes(length.try_into().unwrap()))
+    {
+        out.push(out.last().unwrap() + 128 + usize::try_from(length).unwrap());
+    }
+    out.pop();
+    out
+}
+
+#[tokio::test]
+async fn a_write_that_is_torn_in_its_middle_is_no_damage_and_what_reads_of_it_stays() {
+    let (storage, sealed) = small_vault().await;
+    let pack = &storage.ending(".pack")[0];
+    let bytes = storage.bytes(pack);
+    let at = entries(&bytes);
+    assert_eq!(at.len(), sealed.len());
+    // Puts are of two payloads each: 6 and 7 are the last write, 4 and 5 the one before.
+    let mut torn = bytes.clone();
+    torn[at[6] + 40..at[6] + 140].fill(0);
+    storage.set(pack, torn.clone());
+    let (vault, recovery) = open(&storage);
+    assert_eq!(recovery.problems, []);
+    assert_eq!(storage.bytes(&recovery.cut.unwrap().kept), torn[at[6]..]);
+    assert!(vault.get(account(1), &sealed[6].address).is_err());
+    assert_eq!(vault.get(account(1), &sealed[7].address).unwrap(), plain(7));
+    let missing = vault.check(wanted(&sealed)).problems;
+    assert_eq!(missing.len(), 1);
+    vault.put(account(1), vec![plain(6)]).await.unwrap();
+    drop(vault);
+    let (vault, recovery) = open(&storage);
+    assert_eq!((recovery.problems, recovery.cut), (vec![], None));
+    for (n, sealed) in sealed.iter().enumerate() {
+        assert_eq!(vault.get(account(1), &sealed.address).unwrap(), plain(n));
+    }
+    // The same in a write that another one follows was synced, so it is damage.
+    let (storage, _) = small_vault().await;
+    let pack = &storage.ending(".pack")[0];
+    let at = entries(&storage.bytes(pack));
+    storage.flip(pack, at[4] + 150, 1);
+    let (_, recovery) = open(&storage);
+    assert_eq!((recovery.problems.len(), recovery.cut), (1, None));
+}
+
+#[tokio::test]
+async fn packs_of_entry_version_1_are_read() {
+    let (storage, sealed) = small_vault().await;
+    let pack = &storage.ending(".pack")[0];
+    let mut bytes = storage.bytes(pack);
+    for at in entries(&bytes) {
+        bytes[at + 3] = 1;
+        bytes[at + 4] &= 1;
+        let crc = crc32c::crc32c(&bytes[at..at + 12]);
+        let crc = crc32c::crc32c_append(crc, &bytes[at + 16..at + 128]);
+        bytes[at + 12..at + 16].copy_from_slice(&crc.to_le_bytes());
+    }
+    storage.set(pack, bytes);
+    let (vault, recovery) = open(&storage);
+    assert_eq!((recovery.problems, recovery.cut), (vec![], None));
+    for (n, sealed) in sealed.iter().enumerate() {
+        assert_eq!(vault.get(account(1), &sealed.address).unwrap(), plain(n));
+    }
+    vault
+        .put(account(1), vec![b"newer".to_vec()])
+        .await
+        .unwrap();
+    assert_eq!(vault.check(wanted(&sealed)).problems, []);
+}
