@@ -97,6 +97,9 @@ pub(crate) enum Command {
     Export(command::export::Export),
     /// Check an audit bundle, without the store that it is from
     Audit(command::audit::Args),
+    /// Say how long the content of records is kept, and destroy what is past that
+    #[command(subcommand)]
+    Retain(command::retain::Retain),
     /// Destroy content everywhere it stands in the store; what happened and was decided stays
     Erase(command::erase::Args),
     /// Make and show the keys that sign attestations, and change the master key

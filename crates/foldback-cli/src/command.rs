@@ -15,6 +15,7 @@ pub(crate) mod log;
 pub(crate) mod policy;
 pub(crate) mod rehydrate;
 pub(crate) mod replay;
+pub(crate) mod retain;
 pub(crate) mod show;
 pub(crate) mod transcript;
 pub(crate) mod verify;
@@ -47,6 +48,7 @@ pub(crate) async fn run(
         Command::Attest(args) => attest::run(args, store, printer).await,
         Command::Export(command) => export::run(command, store, printer).await,
         Command::Audit(args) => audit::run(args, printer),
+        Command::Retain(command) => retain::run(command, store, printer).await,
         Command::Erase(args) => erase::run(args, store, printer).await,
         Command::Keys(command) => keys::run(command, store, printer),
         Command::Policy(args) => policy::run(args, store, printer).await,

@@ -198,6 +198,11 @@ impl Engine {
         self.path.as_deref()
     }
 
+    /// Tells the time of the engine's clock.
+    pub fn now(&self) -> foldback_event::Micros {
+        self.clock.now()
+    }
+
     /// Gives the account of conversations that name none.
     pub fn account(&self) -> AccountId {
         self.account

@@ -13,7 +13,7 @@ use foldback_event::kind::{
 };
 use foldback_event::{
     AccountId, Actor, ArtifactId, BatchId, Body, CallId, ConversationId, Digest, Event, FactId,
-    Label, MemoryId, MessageId, PayloadRef, RecordKind,
+    Label, MemoryId, MessageId, Micros, PayloadRef, RecordKind,
 };
 use foldback_graph::RuntimeGraph;
 use foldback_store::{Erase, EventLog};
@@ -29,6 +29,10 @@ pub enum Subject {
     Conversation(ConversationId),
     /// All that an account ever held, and its key.
     Account(AccountId),
+    /// That of the account's records whose retention class is
+    /// [`Prunable`](RetentionClass::Prunable) and that are older than a time, with what was derived from
+    /// them, but for what other records hold too. What is on hold stays.
+    Prunable(AccountId, Micros),
 }
 
 /// What an erasure does, or did.
@@ -75,7 +79,7 @@ impl Engine {
     /// [`Error::OnHold`] if a record of it is on hold; [`Error`] if the store cannot be read.
     pub async fn plan_erasure(&self, subject: Subject) -> Result<Erasure, Error> {
         let account = match subject {
-            Subject::Account(account) => account,
+            Subject::Account(account) | Subject::Prunable(account, _) => account,
             Subject::Record(conversation, _) | Subject::Conversation(conversation) => {
                 let graph = self.graph(conversation, None).await?;
                 self.account_of(&graph)
@@ -112,6 +116,29 @@ impl Engine {
                 let before = plan.payloads.len();
                 plan.payloads.retain(|address| !others.contains(address));
                 plan.kept = (before - plan.payloads.len()) as u64;
+            }
+            Subject::Prunable(_, before) => {
+                let mut others = BTreeSet::new();
+                for known in all.iter().filter(|known| !known.is_erased()) {
+                    let records = prunable(&known.graph, before)?;
+                    let goes = self.payloads_of(known, &records).await?;
+                    let positions = positions(&known.graph, &records);
+                    self.scan(known.id, 1, |event, _| {
+                        if !positions.contains(&event.envelope.version) {
+                            let payloads = event.body.payloads();
+                            others.extend(payloads.iter().map(|payload| payload.address));
+                        }
+                        Ok(())
+                    })
+                    .await?;
+                    plan.records.extend(records);
+                    plan.payloads.extend(goes);
+                }
+                let found = plan.payloads.len();
+                plan.payloads.retain(|address| !others.contains(address));
+                plan.kept = (found - plan.payloads.len()) as u64;
+                let holds = |known: &&Known| !known.cited.is_disjoint(&plan.payloads);
+                plan.conversations = all.iter().filter(holds).map(|known| known.id).collect();
             }
             Subject::Record(id, record) => {
                 let known = all.iter().find(|known| known.id == id);
@@ -152,7 +179,9 @@ impl Engine {
                 self.vault.erase_account(account)?;
                 Erase::All
             }
-            _ => Erase::Payloads(plan.payloads.clone()),
+            Subject::Record(..) | Subject::Conversation(_) | Subject::Prunable(..) => {
+                Erase::Payloads(plan.payloads.clone())
+            }
         };
         plan.destroyed = Some(self.vault.erase(account, what).await?);
         Ok(plan)
@@ -184,16 +213,13 @@ impl Engine {
         known: &Known,
         records: &[RecordRef],
     ) -> Result<BTreeSet<Digest>, Error> {
-        let mut positions = BTreeSet::new();
-        let mut messages = BTreeSet::new();
-        for record in records {
-            if let Some(common) = known.graph.common(record) {
-                positions.insert(common.origin.position);
-            }
-            if record.kind == RecordKind::Message {
-                messages.insert(MessageId::from_bytes(record.id));
-            }
-        }
+        let positions = positions(&known.graph, records);
+        let messages = records
+            .iter()
+            .filter(|record| record.kind == RecordKind::Message);
+        let messages = messages
+            .map(|record| MessageId::from_bytes(record.id))
+            .collect();
         let mut out = BTreeSet::new();
         let mut texts = Vec::new();
         self.scan(known.id, 1, |event, _| {
@@ -238,7 +264,7 @@ impl Engine {
         Ok(match subject {
             Subject::Account(account) => vec![AccountErased { account, ground }.into()],
             Subject::Conversation(_) => vec![ConversationErased { ground }.into()],
-            Subject::Record(..) => {
+            Subject::Record(..) | Subject::Prunable(..) => {
                 let mut cited = BTreeSet::new();
                 self.scan(id, 1, |event, _| {
                     cited.extend(event.body.payloads().iter().map(|payload| payload.address));
@@ -402,6 +428,34 @@ fn of(kind: RecordKind, id: FactId) -> RecordRef {
         kind,
         id: *id.as_bytes(),
     }
+}
+
+/// Lists the prunable records that are older than a time, with what was derived from them; none of which
+/// anything is on hold.
+fn prunable(graph: &RuntimeGraph, before: Micros) -> Result<Vec<RecordRef>, Error> {
+    let mut out: Vec<RecordRef> = Vec::new();
+    for (_, record) in graph.records() {
+        let common = graph.common(record);
+        let due = common.is_some_and(|common| {
+            common.retention == RetentionClass::Prunable && common.origin.at < before
+        });
+        if !due {
+            continue;
+        }
+        let all = derived(graph, *record)?;
+        if free_of_holds(graph, Some(&all)).is_ok() {
+            out.extend(all);
+        }
+    }
+    let mut seen = BTreeSet::new();
+    out.retain(|record| seen.insert((record.kind, record.id)));
+    Ok(out)
+}
+
+/// Gives the positions of the events that created records.
+fn positions(graph: &RuntimeGraph, records: &[RecordRef]) -> BTreeSet<u64> {
+    let commons = records.iter().filter_map(|record| graph.common(record));
+    commons.map(|common| common.origin.position).collect()
 }
 
 /// Refuses to erase what is on hold: a person has to release it first.

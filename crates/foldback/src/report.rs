@@ -17,7 +17,7 @@ mod view;
 pub use against::{AgainstReport, JudgedRow, MovedRow};
 pub use attest::{AttestReport, AttestationRow, KeyReport, RotateReport, standing_text};
 pub use audit::{AuditReport, ExportReport};
-pub use erase::EraseReport;
+pub use erase::{EraseReport, RetainReport};
 pub use evaluate::{
     EvaluateRefusedRow, EvaluateReport, EvaluatedRow, KeptRow, LayoutRow, MissingRow,
 };

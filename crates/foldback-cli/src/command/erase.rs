@@ -1,12 +1,13 @@
 //! `erase`: content is destroyed, and what happened stays.
 
 use crate::columns::counted;
+use crate::command::retain;
 use crate::error::CliError;
 use crate::exit::Outcome;
 use crate::printer::{Printer, Style, styled};
 use crate::store::{self, Store};
 use foldback::event::kind::RecordRef;
-use foldback::event::{AccountId, Label, RecordKind};
+use foldback::event::{AccountId, RecordKind};
 use foldback::report::EraseReport;
 use foldback::{Resolved, Subject};
 
@@ -39,10 +40,7 @@ pub(crate) async fn run(
     store: &Store,
     printer: &mut Printer,
 ) -> Result<Outcome, CliError> {
-    let ground = Label::new(&args.because).map_err(|error| CliError::Usage {
-        message: format!("--because: {error}"),
-        hint: "a ground is a short code, such as data-subject-request".to_owned(),
-    })?;
+    let ground = retain::ground(&args.because)?;
     let engine = if args.yes {
         store.write(printer)?
     } else {
@@ -79,7 +77,8 @@ pub(crate) async fn run(
     Ok(Outcome::Done)
 }
 
-fn print(report: &EraseReport, printer: &mut Printer) -> Result<(), CliError> {
+/// Tells what goes, or went.
+pub(crate) fn print(report: &EraseReport, printer: &mut Printer) -> Result<(), CliError> {
     let conversations = counted(report.conversations.len() as u64, "conversation");
     let head = match report.destroyed {
         Some(payloads) => format!(
@@ -115,7 +114,7 @@ fn print(report: &EraseReport, printer: &mut Printer) -> Result<(), CliError> {
 }
 
 /// Gives the record that a prefix names.
-fn record(prefix: &str, resolved: &Resolved) -> Result<RecordRef, CliError> {
+pub(crate) fn record(prefix: &str, resolved: &Resolved) -> Result<RecordRef, CliError> {
     let of = |kind, id: &[u8; 16]| RecordRef { kind, id: *id };
     Ok(match resolved {
         Resolved::Message(id) => of(RecordKind::Message, id.as_bytes()),

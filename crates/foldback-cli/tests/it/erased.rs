@@ -62,3 +62,55 @@ fn an_erasure_is_told_before_it_is_done_and_leaves_all_decisions() {
     assert_eq!(report["events"], 0);
     assert_eq!(report["destroyed"], 0);
 }
+
+#[test]
+fn what_is_kept_for_a_time_is_pruned_after_it_and_a_hold_is_respected() {
+    let sandbox = Sandbox::replayed(NIGHT_TRAIN);
+    let mut told = String::new();
+    for (arguments, code) in [
+        (
+            &[
+                "retain",
+                "set",
+                "art_9ad13d26",
+                "prunable",
+                "--because",
+                "short-lived",
+            ][..],
+            0,
+        ),
+        (&["retain", "prune", "--older-than", "30000"], 0),
+        (
+            &[
+                "retain",
+                "set",
+                "art_9ad13d26",
+                "hold",
+                "--because",
+                "inquiry",
+            ],
+            0,
+        ),
+        (&["erase", "--payload", "art_9ad13d26", "--yes"], 1),
+        (&["retain", "prune", "--older-than", "0", "--yes"], 0),
+        (&["retain", "set", "art_9ad13d26", "for-ever"], 2),
+    ] {
+        let ran = sandbox.run(arguments).exits(code).text();
+        let lines = ran
+            .lines()
+            .filter(|line| !line.starts_with("prunable from"));
+        told.extend(lines.flat_map(|line| [line, "\n"]));
+        told.push('\n');
+    }
+    assert_snapshot!("retained", told);
+    sandbox
+        .run(&["retain", "set", "art_9ad13d26", "prunable"])
+        .exits(0);
+    let prune = ["--json", "retain", "prune", "--older-than", "0", "--yes"];
+    let report = sandbox.run(&prune).exits(0).json();
+    assert_eq!(
+        (&report["destroyed"], &report["kept"]),
+        (&2.into(), &1.into())
+    );
+    sandbox.run(&["verify"]).exits(0);
+}

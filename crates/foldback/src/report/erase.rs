@@ -2,6 +2,7 @@
 
 use super::record_id;
 use crate::Erasure;
+use crate::event::kind::{RecordRef, RetentionClass};
 use serde::Serialize;
 
 /// What no erasure of ours reaches.
@@ -69,6 +70,31 @@ impl EraseReport {
             destroyed_bytes: destroyed.map(|done| done.bytes),
             packs: destroyed.map(|done| done.packs),
             out_of_reach: OUT_OF_REACH.to_vec(),
+        }
+    }
+}
+
+/// A record's new retention class.
+#[derive(Debug, Clone, Serialize)]
+pub struct RetainReport {
+    /// `foldback.retain/1`
+    pub schema: &'static str,
+    /// The record.
+    pub record: String,
+    /// The class.
+    pub class: &'static str,
+    /// The ground, as a code.
+    pub ground: String,
+}
+
+impl RetainReport {
+    /// Makes the report of a change.
+    pub fn new(record: &RecordRef, class: RetentionClass, ground: &str) -> Self {
+        Self {
+            schema: "foldback.retain/1",
+            record: record_id(record),
+            class: class.name(),
+            ground: ground.to_owned(),
         }
     }
 }

@@ -350,3 +350,47 @@ async fn what_is_on_hold_stays_until_it_is_released() {
         assert!(engine.erase(unknown, requested()).await.is_err());
     }
 }
+
+#[tokio::test]
+async fn prunable_content_goes_when_it_is_old_and_held_by_nothing_else() {
+    let engine = Engine::in_memory(options(0)).unwrap();
+    let (one, two) = (
+        told(&engine, None, "one").await,
+        told(&engine, None, "two").await,
+    );
+    let account = engine.account();
+    let artifact = record(RecordKind::Artifact, one.captured.artifact.as_bytes());
+    let call = record(RecordKind::Call, two.call.as_bytes());
+    for (told, record) in [(&one, artifact), (&two, call)] {
+        let talk = engine.conversation(told.opened.id);
+        let class = RetentionClass::Prunable;
+        talk.retain(record, class, label("short")).await.unwrap();
+    }
+    let now = engine.now();
+    let none = engine.plan_erasure(Subject::Prunable(account, now.plus_seconds(-86_400)));
+    assert!(none.await.unwrap().payloads.is_empty());
+    let subject = Subject::Prunable(account, now.plus_seconds(86_400));
+    let plan = engine.plan_erasure(subject).await.unwrap();
+    // The call's arguments are the first conversation's too, and stay; its memory goes with it.
+    assert!(plan.kept >= 1, "{plan:?}");
+    assert!(plan.records.contains(&artifact) && plan.records.contains(&call));
+    let erasure = engine.erase(subject, requested()).await.unwrap();
+    assert_eq!(erasure.payloads, plan.payloads);
+    assert!(erasure.destroyed.unwrap().payloads >= 3);
+    let verified = engine.verify(|_| ()).await.unwrap();
+    assert!(verified.ok(), "{:?}", verified.problems);
+    assert_eq!(verified.reproduced, 2);
+    // What is on hold stays, though it is prunable by what it was derived from.
+    let memory = record(RecordKind::Memory, two.captured.memory.unwrap().as_bytes());
+    let artifact = record(RecordKind::Artifact, two.captured.artifact.as_bytes());
+    for (record, class) in [
+        (memory, RetentionClass::Hold),
+        (artifact, RetentionClass::Prunable),
+    ] {
+        let talk = engine.conversation(two.opened.id);
+        talk.retain(record, class, label("inquiry")).await.unwrap();
+    }
+    let later = Subject::Prunable(account, engine.now().plus_seconds(86_400));
+    let plan = engine.plan_erasure(later).await.unwrap();
+    assert!(!plan.records.contains(&artifact), "{plan:?}");
+}
