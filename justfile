@@ -26,6 +26,10 @@ docs:
 golden:
     cargo run -p foldback-testkit --example make_golden
 
+# Foldback beside its peers, in turns; `just bench quick` for a first look
+bench *args:
+    cargo run --release --manifest-path crates/foldback-bench/Cargo.toml -- {{ args }}
+
 # Simulate an engine on a disk that loses power; the same seed prints the same run
 sim seed="0":
     SEED={{ seed }} cargo test --quiet --release -p foldback --test it -- --ignored --nocapture sim::the_run_of_a_seed | grep '^|'

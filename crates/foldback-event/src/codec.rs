@@ -5,6 +5,7 @@
 //! stand beside this one.
 
 use crate::{Body, Envelope, Event, Kind, limits};
+use bincode::enc::write::Writer;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -139,11 +140,29 @@ fn decode_prefix<T: DeserializeOwned + Serialize, const LIMIT: usize>(
     let malformed = |reason: String| DecodeError::Malformed { what, reason };
     let (value, used) = bincode::serde::decode_from_slice::<T, _>(bytes, config::<LIMIT>())
         .map_err(|error| malformed(error.to_string()))?;
-    let again = encode_value(&value).map_err(|error| malformed(error.to_string()))?;
-    if bytes.get(..used) != Some(again.as_slice()) {
+    let mut same = Same(bytes.get(..used).unwrap_or_default());
+    let written =
+        bincode::serde::encode_into_writer(&value, &mut same, config::<STATE_BYTES_MAX>());
+    if written.is_err() || !same.0.is_empty() {
         return Err(DecodeError::NotCanonical { what });
     }
     Ok((value, used))
+}
+
+/// Takes the bytes that a value is written as, and holds them to those that it was read from: what
+/// differs ends the writing.
+struct Same<'b>(&'b [u8]);
+
+impl Writer for Same<'_> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), bincode::error::EncodeError> {
+        self.0 = self
+            .0
+            .strip_prefix(bytes)
+            .ok_or(bincode::error::EncodeError::Other(
+                "it is written otherwise",
+            ))?;
+        Ok(())
+    }
 }
 
 impl Event {

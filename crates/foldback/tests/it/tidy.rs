@@ -50,10 +50,12 @@ fn files(folder: &str, ending: &str) -> Vec<String> {
     found
 }
 
-/// Lists the crates by the names of their folders.
+/// Lists the crates of the workspace by the names of their folders; the benchmarks are a package of
+/// their own, so that no peer is part of the product.
 fn members() -> Vec<String> {
     let all = names("crates");
     all.into_iter()
+        .filter(|name| name != "foldback-bench")
         .filter(|name| root().join(format!("crates/{name}/Cargo.toml")).exists())
         .collect()
 }
